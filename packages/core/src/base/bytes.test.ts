@@ -22,6 +22,24 @@ describe('utf8Length', () => {
   })
 })
 
+describe('utf8Length at the edges of its ranges', () => {
+  it.each([
+    ['\u007f', 1],
+    ['\u0080', 2],
+    ['\u07ff', 2],
+    ['\u0800', 3],
+    ['\ud7ff', 3],
+    ['\ud800\udc00', 4],
+    ['\udbff\udfff', 4],
+    ['\ue000', 3],
+    ['\ud800', 3],
+    ['\udfff', 3],
+    ['\udc00\ud800', 6],
+  ])('counts %j', (text, bytes) => {
+    expect(utf8Length(text)).toBe(bytes)
+  })
+})
+
 describe('decodeBase64', () => {
   it('reads what Buffer wrote, in both alphabets, cut anywhere, with line breaks', () => {
     const bytes = fc.uint8Array({ maxLength: 40 })

@@ -35,6 +35,31 @@ describe('clipText', () => {
 })
 
 describe('clearMessage', () => {
+  it('puts the texts of one result below each other, and names what else it had', () => {
+    const output = [
+      ...[
+        { type: 'text', text: 'one' },
+        { type: 'text', text: '' },
+        { type: 'text', text: 'two' },
+      ],
+      { type: 'image', source: { kind: 'url', url: 'https://a.example' } },
+    ]
+    const message = {
+      role: 'tool',
+      parts: [{ type: 'tool-result', callId: 'a', name: 'read', output, origin: { format: 'pi' } }],
+    } as never
+    const options = { tokensMax: 100, countTokens, number: 7 }
+    expect(clearMessage(message, options)).toEqual({
+      role: 'tool',
+      parts: [
+        {
+          ...{ type: 'tool-result', callId: 'a', name: 'read', cleared: true },
+          output: [{ type: 'text', text: 'one\ntwo\n[cleared: an image]' }],
+        },
+      ],
+    })
+  })
+
   it('makes a stub of a large tool result that names where the original is', () => {
     const message = clearMessage(toolResult('a', 'line\n'.repeat(5_000)), {
       tokensMax: 100,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { assistant, user } from '../../../../../test/support/builders.ts'
 import { cacheEffect } from './break-even.ts'
+import { breakDownAfter, breakDownBefore } from './breakdown.ts'
 import { stopwatch } from './stats.ts'
 
 const NOTHING = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
@@ -65,5 +67,46 @@ describe('stopwatch', () => {
     const { laps, lap } = stopwatch(undefined)
     lap('plan')
     expect(laps).toEqual({})
+  })
+})
+
+describe('the tokens of a context by kind', () => {
+  const counters = { countTokens: (text: string) => text.length, countMessage: () => 10 } as never
+  const system = { role: 'system', parts: [{ type: 'text', text: 's' }] } as never
+  const plan = { cut: 4, incoming: 6, layout: { headFrom: 2 } } as never
+
+  it('tells protected messages, head, tail and what just came apart', () => {
+    const messages = [
+      system,
+      user('a'),
+      user('b'),
+      assistant('c'),
+      user('d'),
+      assistant('e'),
+      user('f'),
+    ]
+    expect(breakDownBefore(messages, plan, counters)).toEqual({
+      ...{ system: 10, protected: 10, head: 20, tail: 20, incoming: 10 },
+    })
+  })
+
+  it('counts from the end once the head is gone', () => {
+    const after = { cut: 4, incoming: 6, messagesBefore: 7, layout: { headFrom: 2 } } as never
+    const messages = [system, user('a'), user('d'), assistant('e'), user('f')]
+    expect(breakDownAfter(messages, after, counters)).toEqual({
+      ...{ system: 10, protected: 10, tail: 20, incoming: 10 },
+    })
+  })
+
+  it('shares a handoff out among its parts, without loss', () => {
+    const handoff = {
+      ...{ summary: 'x'.repeat(20), ledger: [], rules: [{ text: 'r' }] },
+      preserved: [{ message: user('p'.repeat(8)) }],
+      tasks: [{ text: 't'.repeat(6) }],
+      files: [{ path: 'f'.repeat(4) }],
+    }
+    const counted = { countTokens: (text: string) => text.length, countMessage: () => 80 } as never
+    const found = breakDownBefore([{ role: 'handoff', handoff } as never], plan, counted)
+    expect(found).toEqual({ preserved: 20, tasks: 12, files: 8, summary: 40 })
   })
 })
