@@ -102,6 +102,7 @@ const RICH: Readonly<Record<string, JsonValue>> = {
     },
     { role: 'tool', tool_call_id: 'old-1', content: 'old result', extra: 'x' },
     { role: 'tool', tool_call_id: 'old-2', content: [{ type: 'text', text: 'old part' }] },
+    { role: 'assistant', content: [{ type: 'refusal', refusal: 'old refusal', extra: 'x' }] },
     { role: 'assistant', content: null, refusal: 'no', tool_calls: [] },
     { role: 'user', content: 'old question', name: 'ann' },
   ],
@@ -284,6 +285,9 @@ const RICH: Readonly<Record<string, JsonValue>> = {
       content: [
         { type: 'text', text: 'old text', extra: 'x' },
         { type: 'image_url', image_url: { url: 'https://old.example/a.png' } },
+        { type: 'image', source_type: 'base64', mime_type: 'image/png', data: 'oldA' },
+        { type: 'audio', mimeType: 'audio/wav', data: 'oldB', extra: 'x' },
+        { type: 'file', url: 'https://old.example/a.pdf', mimeType: 'application/pdf' },
       ],
     },
     {
