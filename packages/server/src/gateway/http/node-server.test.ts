@@ -43,6 +43,27 @@ describe('a server', () => {
     expect(order).toEqual(Array.from({ length: REQUESTS }, (_, n) => n))
   })
 
+  it('closes only the connection of a handler that fails', async () => {
+    const failures: unknown[] = []
+    const server = new NodeServer(
+      (incoming, outgoing) => {
+        if (incoming.url === '/throws') throw new TypeError('thrown')
+        if (incoming.url === '/rejects') return Promise.reject(new TypeError('rejected'))
+        return outgoing.end('ok')
+      },
+      HTTP_LIMITS,
+      () => false,
+      (error) => failures.push(error),
+    )
+    onTestFinished(() => server.close())
+    const { port } = await server.listen('127.0.0.1', 0)
+    const url = `http://127.0.0.1:${port}`
+    await expect(fetch(`${url}/throws`)).rejects.toThrow()
+    await expect(fetch(`${url}/rejects`)).rejects.toThrow()
+    expect(await (await fetch(url)).text()).toBe('ok')
+    expect(failures.map(String)).toEqual(['TypeError: thrown', 'TypeError: rejected'])
+  })
+
   it('starts the next request of a connection once the client has read the previous response', async () => {
     const answer = Buffer.alloc(4 * 1024 * 1024)
     let begun = 0

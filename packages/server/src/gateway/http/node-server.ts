@@ -70,6 +70,7 @@ export class NodeServer {
   readonly #server: Server
   readonly #graceMs: number
   readonly #isProxy: (address: string | undefined) => boolean
+  readonly #onFailure: (error: unknown) => void
   readonly #slots: SlotPool
   readonly #reserve = new SlotPool({ total: RESERVE, perName: RESERVE })
   /** The one that has been idle longest comes first. */
@@ -83,7 +84,9 @@ export class NodeServer {
     handler: Handler,
     limits: HttpLimits,
     isProxy: (address: string | undefined) => boolean = () => false,
+    onFailure: (error: unknown) => void = () => {},
   ) {
+    this.#onFailure = onFailure
     this.#graceMs = limits.graceMs
     this.#isProxy = isProxy
     this.#slots = new SlotPool({
@@ -127,7 +130,8 @@ export class NodeServer {
 
   async listen(host: string, port: number): Promise<AddressInfo> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error) => reject(new ListenError(`${host}:${port}`, error)))
+      // It stays: a connection that cannot be accepted later must not end the process.
+      this.#server.on('error', (error) => reject(new ListenError(`${host}:${port}`, error)))
       this.#server.listen(port, host, () => resolve())
     })
     return this.#server.address() as AddressInfo
@@ -135,7 +139,7 @@ export class NodeServer {
 
   async listenAtPath(path: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error) => reject(new ListenError(path, error)))
+      this.#server.on('error', (error) => reject(new ListenError(path, error)))
       this.#server.listen(path, () => resolve())
     })
   }
@@ -211,6 +215,7 @@ export class NodeServer {
     if (exchange === undefined) return
     const { incoming, outgoing } = exchange
     const { socket } = incoming
+    outgoing.on('error', () => socket.destroy())
     outgoing.once('close', () => {
       exchanges.shift()
       if (exchanges.length > 0 && !socket.destroyed) return this.#begin(exchanges, handler)
@@ -218,7 +223,17 @@ export class NodeServer {
       this.#idle(socket)
       if (this.#isClosing) socket.destroySoon()
     })
-    this.#door.pass(() => void handler(incoming, outgoing))
+    this.#door.pass(() => void this.#handle(exchange, handler))
+  }
+
+  /** A handler that fails ends its own connection only. */
+  async #handle({ incoming, outgoing }: Exchange, handler: Handler): Promise<void> {
+    try {
+      await handler(incoming, outgoing)
+    } catch (error) {
+      incoming.socket.destroy()
+      this.#onFailure(error)
+    }
   }
 }
 

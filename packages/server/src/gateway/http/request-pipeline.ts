@@ -338,7 +338,7 @@ function unknownNames(keys: readonly string[]): string {
 }
 
 /** The stack without the message, which may quote a conversation. */
-function traceOf(error: unknown): object {
+export function traceOf(error: unknown): object {
   if (!(error instanceof Error)) return { error: typeof error }
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
   return { error: error.name, frames: frames.slice(0, 10).map((line) => line.trim()) }

@@ -16,7 +16,7 @@ import { readPages } from './files.ts'
 import { Metrics } from './metrics.ts'
 import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
-import { RequestPipeline } from './request-pipeline.ts'
+import { RequestPipeline, traceOf } from './request-pipeline.ts'
 import { Router } from './router.ts'
 import { type HookOptions, readHook } from './webhook.ts'
 
@@ -107,7 +107,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const router = new Router(ENDPOINTS, pages)
   const handler: Handler = (incoming, outgoing) =>
     pipeline.handle({ incoming, outgoing, ...router.find(incoming) })
-  const server = new NodeServer(handler, limits, isProxy)
+  const onFailure = (error: unknown) =>
+    logger.error(traceOf(error), 'a request failed and its connection was closed')
+  const server = new NodeServer(handler, limits, isProxy, onFailure)
   const address = await server.listen(host, port)
   const url = urlOf(host, address)
   peers.resolve(await PeerUsers.open(address.port).catch(() => null))
@@ -117,7 +119,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     return handler(incoming, outgoing)
   }
   const { sockets = [] } = options
-  const locals = sockets.map(() => new NodeServer(fromOwner, limits))
+  const locals = sockets.map(() => new NodeServer(fromOwner, limits, () => false, onFailure))
   const unlinks = await listenAtAll(sockets, locals).catch(async (error: unknown) => {
     await Promise.all([server, ...locals].map((each) => each.close()))
     throw error

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { JsonObject } from '#core/base/json'
+import { isObject, type JsonObject } from '#core/base/json'
 import { writeAddress } from '../../proxy/history.ts'
+import { parseJsonBytes } from './answer-reader.ts'
 
 /**
  * The answer to a client that asks its provider for a compaction (OpenAI Responses): one item whose
@@ -56,6 +57,16 @@ export interface CompactionRequest {
   /** `/v1/responses/compact`. */
   readonly isDocument: boolean
   readonly model: string
+}
+
+export function readCompactionRequest(pathname: string, body: Buffer): CompactionRequest {
+  const parsed = parseJsonBytes(body)
+  const { stream, model } = isObject(parsed) ? parsed : {}
+  return {
+    isStream: stream === true,
+    isDocument: pathname.endsWith('/compact'),
+    model: typeof model === 'string' ? model : '',
+  }
 }
 
 function sendDocument(response: ServerResponse, body: JsonObject): void {

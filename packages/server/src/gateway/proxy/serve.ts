@@ -7,20 +7,13 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { isObject } from '#core/base/json'
 import type { Logger } from '#core/base/logger'
-import { EventLines } from '../../proxy/event-lines.ts'
 import type { RecordedPassage } from '../../runtime/client-sessions/passage.ts'
 import type { Recorder } from '../../runtime/client-sessions/recorder.ts'
 import { PeerUsers } from '../http/access/peer-user.ts'
-import {
-  type ProxyAddress,
-  type ProxyRefusal,
-  readAddress,
-  refusalFor,
-  upstreamFor,
-} from './address.ts'
-import { answerCompaction } from './compaction-answer.ts'
+import { type ProxyRefusal, readAddress, refusalFor, upstreamFor } from './address.ts'
+import { AnswerReader } from './answer-reader.ts'
+import { answerCompaction, readCompactionRequest } from './compaction-answer.ts'
 import {
   BODY_BYTES_MAX,
   isReadable,
@@ -28,7 +21,7 @@ import {
   readRequestBody,
   UnreadableBodyError,
 } from './request-body.ts'
-import { answerHeaders, Upstream, type Upstreams } from './upstream.ts'
+import { answerHead, BadAnswerError, Upstream, type Upstreams } from './upstream.ts'
 
 /**
  * The proxy between clients and their providers. It forwards what it does not know, delays nothing,
@@ -104,8 +97,10 @@ class ProxyServer {
 
   /** Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => response.destroy())
     const handled = this.#handle(request, response)
       .catch((error: unknown) => this.#fail(error, response))
+      .catch((error: unknown) => this.#drop(error, request.socket))
       .finally(() => this.#open.delete(handled))
     this.#open.add(handled)
     return handled
@@ -124,12 +119,18 @@ class ProxyServer {
 
   /** Another user could otherwise hold thousands of connections open, and so lock out the owner. */
   async endForeign(socket: Socket): Promise<void> {
-    if (!(await this.#isOwn(socket))) setTimeout(() => socket.destroy(), FOREIGN_MS_MAX).unref()
+    const isOwn = await this.#isOwn(socket).catch(() => false)
+    if (!isOwn) setTimeout(() => socket.destroy(), FOREIGN_MS_MAX).unref()
   }
 
+  /** Never rejects. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // After an upgrade, Node's server no longer handles errors of the socket.
     socket.on('error', () => socket.destroy())
+    await this.#upgrade(request, socket, head).catch((error) => this.#drop(error, socket))
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const refusal = await this.#refusalOf(request)
     if (refusal !== null) {
       endWith(socket, refusal.status, refusal.message)
@@ -197,17 +198,45 @@ class ProxyServer {
     const passage = await this.#options.recorder.begin(facts)
     if (leaving.signal.aborted) return
     if (passage.compaction !== null) {
-      answerCompaction(response, passage.compaction, compactionRequest(address, body))
+      answerCompaction(response, passage.compaction, readCompactionRequest(pathname, body))
       return
     }
     try {
       const { 'content-encoding': _, ...plain } = headers
       const sent = { ...outbound, headers: plain, body: passage.send }
       const answer = await this.#upstream.ask(to, sent, leaving.signal)
-      await follow(answer, response, passage)
+      await this.#follow(answer, response, passage)
     } finally {
-      await passage.end()
+      await this.#end(passage)
     }
+  }
+
+  /** The client has its answer, whatever becomes of the record. */
+  async #end(passage: RecordedPassage): Promise<void> {
+    try {
+      await passage.end()
+    } catch (error) {
+      this.#options.logger.warn(nameOf(error), 'an answer was not recorded')
+    }
+  }
+
+  /** Forwards the response as it arrives: each chunk goes to the client before we parse it. */
+  async #follow(
+    answer: IncomingMessage,
+    response: ServerResponse,
+    passage: RecordedPassage,
+  ): Promise<void> {
+    let reader: AnswerReader | null = new AnswerReader(answer, passage)
+    const read = (act: (reader: AnswerReader) => void) => {
+      try {
+        if (reader !== null) act(reader)
+      } catch (error) {
+        reader = null
+        this.#options.logger.warn(nameOf(error), 'the rest of an answer is not recorded')
+      }
+    }
+    await pass(answer, response, (chunk) => read((each) => each.take(chunk)))
+    read((each) => each.end())
   }
 
   #fail(error: unknown, response: ServerResponse): void {
@@ -224,48 +253,41 @@ class ProxyServer {
       response.destroy()
       return
     }
-    this.#options.logger.warn({ code: code ?? name }, 'the provider could not be reached')
+    const isAnswered = error instanceof BadAnswerError
+    const what = isAnswered
+      ? 'the provider sent an invalid answer'
+      : 'the provider could not be reached'
+    this.#options.logger.warn({ code: code ?? name }, what)
     if (response.headersSent) response.destroy()
+    else if (isAnswered) sendError(response, 502, 'The provider sent an invalid HTTP answer.')
     else {
       const why = `Throughline could not reach the provider (${code ?? name}).`
       sendError(response, 502, why)
     }
   }
+
+  /** For what nothing else caught: only this connection ends. */
+  #drop(error: unknown, socket: Duplex): void {
+    socket.destroy()
+    this.#options.logger.error(nameOf(error), 'a request failed and its connection was closed')
+  }
 }
 
-/** Forwards the response as it arrives: each chunk goes to the client before we parse it. */
-async function follow(
-  answer: IncomingMessage,
-  response: ServerResponse,
-  passage: RecordedPassage,
-): Promise<void> {
-  const type = answer.headers['content-type'] ?? ''
-  const isOk = answer.statusCode === 200
-  const isPlain = (answer.headers['content-encoding'] ?? 'identity') === 'identity'
-  const lines = isOk && isPlain && type.startsWith('text/event-stream') ? new EventLines() : null
-  const isRead = isOk && isPlain && type.startsWith('application/json')
-  const chunks: Buffer[] = []
-  let bytes = 0
-  await pass(answer, response, (chunk) => {
-    bytes += chunk.length
-    // An answer without end is forwarded without end, but not kept.
-    if (bytes > ANSWER_BYTES_MAX) chunks.length = 0
-    else if (isRead) chunks.push(chunk)
-    else for (const event of lines?.take(chunk) ?? []) passage.take(event)
-  })
-  const document = isRead ? parse(Buffer.concat(chunks)) : undefined
-  if (isObject(document)) passage.take(document)
+/** Its message may quote the conversation. */
+function nameOf(error: unknown) {
+  const { code, name } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
+  return { code: code ?? name ?? typeof error }
 }
-
-/** What is read of an answer; the longest of any provider are a hundred times shorter. */
-const ANSWER_BYTES_MAX = BODY_BYTES_MAX
 
 async function pass(
   answer: IncomingMessage,
   response: ServerResponse,
   tap: (chunk: Buffer) => void,
 ): Promise<void> {
-  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answerHeaders(answer))
+  const { status, reason, headers } = answerHead(answer)
+  // The rest of its first packet may have ended it before this line.
+  if (answer.destroyed) throw new BadAnswerError()
+  response.writeHead(status, reason, headers)
   response.flushHeaders()
   const { promise, resolve } = Promise.withResolvers<void>()
   answer.on('data', (chunk: Buffer) => {
@@ -277,7 +299,7 @@ async function pass(
   })
   answer.once('end', () => response.end())
   // Cut off by the provider: the client must not take it for complete.
-  answer.once('error', () => response.destroy())
+  answer.on('error', () => response.destroy())
   answer.once('close', () => {
     if (!answer.complete) response.destroy()
     resolve()
@@ -291,25 +313,6 @@ function single(headers: IncomingMessage['headers']): { [name: string]: string |
     Array.isArray(value) ? value.join(', ') : value,
   ])
   return Object.fromEntries(entries)
-}
-
-function compactionRequest({ pathname }: ProxyAddress, body: Buffer) {
-  const parsed = parse(body)
-  const fields = isObject(parsed) ? parsed : {}
-  const { model } = fields
-  return {
-    isStream: fields['stream'] === true,
-    isDocument: pathname.endsWith('/compact'),
-    model: typeof model === 'string' ? model : '',
-  }
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    return undefined
-  }
 }
 
 /** Answers an upgrade that is refused; Node no longer writes the response. */
@@ -326,14 +329,14 @@ function endWith(socket: Duplex, status: number, message: string): void {
 /** In a form that clients of either provider understand. */
 function sendError(response: ServerResponse, status: number, message: string): void {
   const error = { type: 'api_error', message }
-  response.writeHead(status, { 'content-type': 'application/json' })
+  response.writeHead(status, STATUS_CODES[status], { 'content-type': 'application/json' })
   response.end(JSON.stringify({ type: 'error', error }))
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
+  // It stays: a connection that cannot be accepted later must not end the process.
+  server.on('error', reject)
   server.listen(port, host, () => resolve())
   await promise
-  server.off('error', reject)
 }

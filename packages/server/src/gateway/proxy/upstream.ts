@@ -3,6 +3,9 @@ import {
   request as askHttp,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  STATUS_CODES,
+  validateHeaderName,
+  validateHeaderValue,
 } from 'node:http'
 import { request as askHttps, Agent as SecureAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
@@ -68,7 +71,7 @@ export class Upstream {
       headers: headersFor(headers, body),
     })
     request.once('response', resolve)
-    request.once('error', (error: NodeJS.ErrnoException) => {
+    request.on('error', (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && error.code === 'ECONNRESET'
       reject(isStale ? new StaleConnectionError() : error)
     })
@@ -92,14 +95,14 @@ export class Upstream {
       method,
       headers: { ...headers, host: to.host },
     })
-    request.once('error', () => client.destroy())
+    request.on('error', () => client.destroy())
     client.once('close', () => request.destroy())
     request.once('response', (response) => {
-      client.end(headOf(response))
+      client.end(headOf(response), 'latin1')
       response.resume()
     })
     request.once('upgrade', (response, provider, first) => {
-      client.write(headOf(response))
+      client.write(headOf(response), 'latin1')
       if (first.length > 0) client.write(first)
       if (head.length > 0) provider.write(head)
       provider.on('error', () => provider.destroy())
@@ -118,6 +121,11 @@ export class Upstream {
 }
 
 class StaleConnectionError extends Error {}
+
+/** The provider's answer cannot be given to the client. */
+export class BadAnswerError extends Error {
+  override readonly name = 'BadAnswerError'
+}
 
 function addressOf(to: URL, path: string): URL {
   const base = to.pathname.endsWith('/') ? to.pathname.slice(0, -1) : to.pathname
@@ -142,20 +150,52 @@ function headersFor(headers: IncomingHttpHeaders, body: readonly Buffer[] | null
   return sent
 }
 
-/** The provider's headers for the client, in their order and spelling. */
-export function answerHeaders({ rawHeaders }: IncomingMessage): string[] {
-  const kept: string[] = []
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (!OF_THE_CONNECTION.has(name.toLowerCase())) kept.push(name, rawHeaders[at + 1] ?? '')
-  }
-  return kept
+export interface AnswerHead {
+  readonly status: number
+  readonly reason: string
+  /** In the provider's order and spelling. */
+  readonly headers: string[]
 }
 
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
+/** The head of a provider's answer for the client. Throws BadAnswerError. */
+export function answerHead(answer: IncomingMessage): AnswerHead {
+  const { status, reason, headers } = writableHead(answer)
+  if (status < 200 || status > 999) throw new BadAnswerError()
+  const kept: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? ''
+    if (!OF_THE_CONNECTION.has(name.toLowerCase())) kept.push(name, headers[at + 1] ?? '')
+  }
+  return { status, reason, headers: kept }
+}
+
+/** Node reads heads that it refuses to write, such as a reason with a control character. */
+function writableHead({ statusCode = 0, statusMessage = '', rawHeaders }: IncomingMessage) {
+  const headers: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
+    if (isWritable(name, value)) headers.push(name, value)
+  }
+  const isReason = isWritable('reason', statusMessage)
+  const reason = isReason ? statusMessage : (STATUS_CODES[statusCode] ?? '')
+  return { status: statusCode, reason, headers }
+}
+
+function isWritable(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function headOf(answer: IncomingMessage): string {
+  const { status, reason, headers } = writableHead(answer)
+  const lines = [`HTTP/1.1 ${status} ${reason}`]
+  for (let at = 0; at < headers.length; at += 2) {
+    lines.push(`${headers[at]}: ${headers[at + 1]}`)
   }
   return `${lines.join('\r\n')}\r\n\r\n`
 }

@@ -39,7 +39,8 @@ export class Webhook {
     this.#address = address
     this.#uses = uses
     this.#server = createServer({ requestTimeout: REQUEST_MS_MAX }, (request, response) => {
-      void this.#answer(request).then((status) => {
+      const answered = this.#answer(request).catch(() => 500)
+      void answered.then((status) => {
         response.writeHead(status, { connection: status === 200 ? 'keep-alive' : 'close' }).end()
       })
     })
