@@ -73,6 +73,8 @@ async function exchange(port: number, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString('latin1')
 }
 
+const UPGRADE =
+  'GET /v1/realtime HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: x\r\n'
 const REST = 'content-length: 2\r\n\r\nok'
 
 describe('an answer that cannot be passed on as it is', () => {
@@ -119,15 +121,49 @@ describe('an answer that cannot be passed on as it is', () => {
     await close()
   })
 
+  it.each(PATHS)('is 502 for an upgrade that nobody asked for: %s', async (path) => {
+    const head = 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nhello'
+    const { port, close } = await start(() => head)
+    expect(await ask(port, path)).toMatch(/^HTTP\/1.1 502 Bad Gateway\r\n.*invalid HTTP/s)
+    await close()
+  })
+
   it('drops a control character in the reason of an upgrade', async () => {
     const upgraded = 'upgrade: x\r\nconnection: upgrade\r\nx: \xe9\r\n\r\n'
     const { port } = await start(() => `HTTP/1.1 101 O\x01K\r\n${upgraded}done`)
-    const head = 'GET /v1/realtime HTTP/1.1\r\nhost: 127.0.0.1\r\n'
-    const answer = await exchange(port, `${head}connection: upgrade\r\nupgrade: x\r\n\r\n`)
+    const answer = await exchange(port, `${UPGRADE}\r\n`)
     expect(answer).toContain('HTTP/1.1 101 Switching Protocols\r\n')
     expect(answer).toContain('x: \xe9\r\n')
     expect(answer.endsWith('done')).toBe(true)
   })
+})
+
+describe('a refused upgrade', () => {
+  it.each([
+    ['with its length', 'content-length: 7\r\n\r\nrefused', 'content-length: 7'],
+    ['in chunks', 'transfer-encoding: chunked\r\n\r\n7\r\nrefused\r\n0\r\n\r\n', 'x: y'],
+  ])('comes with its body, %s', async (_, rest, header) => {
+    const { port } = await start(() => `HTTP/1.1 403 No\r\nx: y\r\n${rest}`)
+    const [head = '', body] = (await exchange(port, `${UPGRADE}\r\n`)).split('\r\n\r\n')
+    expect(head.split('\r\n')).toEqual(expect.arrayContaining(['HTTP/1.1 403 No', header]))
+    expect(head).not.toContain('transfer-encoding')
+    expect(body).toBe('refused')
+  })
+
+  it('with a status that does not exist ends its connection', async () => {
+    const { port } = await start(() => `HTTP/1.1 099 No\r\n${REST}`)
+    expect(await exchange(port, `${UPGRADE}\r\n`)).toBe('')
+  })
+
+  it.each(['content-length: 4\r\n\r\nbody', 'transfer-encoding: chunked\r\n\r\n0\r\n\r\n'])(
+    'is one with a body: %j',
+    async (rest) => {
+      const asked: string[] = []
+      const { port } = await start((each) => String(asked.push(each)))
+      expect(await exchange(port, UPGRADE + rest)).toMatch(/^HTTP\/1.1 400 /)
+      expect(asked).toEqual([])
+    },
+  )
 })
 
 describe('a fault of our own in one request', () => {

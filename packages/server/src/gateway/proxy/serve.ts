@@ -145,6 +145,10 @@ class ProxyServer {
     const { method = 'GET', headers } = request
     const to = upstreamFor(address, headers, this.#options.upstreams)
     if (!(to instanceof URL)) return endWith(socket, to.status, to.message)
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+    if (Number(length) > 0 || encoding !== undefined) {
+      return endWith(socket, 400, 'A request for an upgrade must not have a body.')
+    }
     this.#upstream.upgrade(to, { method, path: address.path, headers }, socket, head)
   }
 

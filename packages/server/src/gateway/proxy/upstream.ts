@@ -71,6 +71,12 @@ export class Upstream {
       headers: headersFor(headers, body),
     })
     request.once('response', resolve)
+    // Not asked for: the client could not use the connection that follows.
+    request.once('upgrade', (_, socket) => {
+      socket.destroy()
+      reject(new BadAnswerError())
+    })
+    request.once('close', () => reject(new BadAnswerError()))
     request.on('error', (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && error.code === 'ECONNRESET'
       reject(isStale ? new StaleConnectionError() : error)
@@ -98,11 +104,19 @@ export class Upstream {
     request.on('error', () => client.destroy())
     client.once('close', () => request.destroy())
     request.once('response', (response) => {
-      client.end(headOf(response), 'latin1')
-      response.resume()
+      response.on('error', () => client.destroy())
+      if (!isFinal(response)) {
+        client.destroy()
+        return
+      }
+      const head = answerHead(response)
+      // Its body ends with the connection: how the provider framed it was the connection's matter.
+      head.headers.push('connection', 'close')
+      client.write(headOf(head), 'latin1')
+      response.pipe(client)
     })
     request.once('upgrade', (response, provider, first) => {
-      client.write(headOf(response), 'latin1')
+      client.write(headOf(writableHead(response)), 'latin1')
       if (first.length > 0) client.write(first)
       if (head.length > 0) provider.write(head)
       provider.on('error', () => provider.destroy())
@@ -159,8 +173,8 @@ export interface AnswerHead {
 
 /** The head of a provider's answer for the client. Throws BadAnswerError. */
 export function answerHead(answer: IncomingMessage): AnswerHead {
+  if (!isFinal(answer)) throw new BadAnswerError()
   const { status, reason, headers } = writableHead(answer)
-  if (status < 200 || status > 999) throw new BadAnswerError()
   const kept: string[] = []
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? ''
@@ -169,8 +183,16 @@ export function answerHead(answer: IncomingMessage): AnswerHead {
   return { status, reason, headers: kept }
 }
 
+function isFinal({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode <= 999
+}
+
 /** Node reads heads that it refuses to write, such as a reason with a control character. */
-function writableHead({ statusCode = 0, statusMessage = '', rawHeaders }: IncomingMessage) {
+function writableHead({
+  statusCode = 0,
+  statusMessage = '',
+  rawHeaders,
+}: IncomingMessage): AnswerHead {
   const headers: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
@@ -191,8 +213,7 @@ function isWritable(name: string, value: string): boolean {
   }
 }
 
-function headOf(answer: IncomingMessage): string {
-  const { status, reason, headers } = writableHead(answer)
+function headOf({ status, reason, headers }: AnswerHead): string {
   const lines = [`HTTP/1.1 ${status} ${reason}`]
   for (let at = 0; at < headers.length; at += 2) {
     lines.push(`${headers[at]}: ${headers[at + 1]}`)
