@@ -424,16 +424,19 @@ const RICH: Readonly<Record<string, JsonValue>> = {
     { role: 'system', content: 'old rules' },
     {
       role: 'user',
-      content: [
+      content: `\0json:${JSON.stringify([
         { type: 'input_text', text: 'old text', extra: 'x' },
         { type: 'input_image', image_url: 'https://old.example/a.png', detail: 'low' },
         { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'oldA' } },
         { type: 'image', source: { type: 'url', url: 'https://old.example/b.png' }, extra: 'x' },
         { type: 'text', text: 'old words' },
-      ],
+      ])}`,
     },
     {
-      ...{ role: 'assistant', content: [{ type: 'output_text', text: 'old answer' }] },
+      ...{
+        role: 'assistant',
+        content: `\0json:${JSON.stringify([{ type: 'output_text', text: 'old answer' }])}`,
+      },
       tool_calls: [
         { id: 'old-1', type: 'function', function: { name: 'old_read', arguments: '{"a":"old"}' } },
       ],
@@ -443,11 +446,12 @@ const RICH: Readonly<Record<string, JsonValue>> = {
   ],
 }
 
-/** With `new` for `old` in every text, except in what a provider has sealed and in origins. */
+/** With `new` for `old` in every text, except in origins and in what only its provider understands. */
 function renewed<T>(value: T): T {
   if (typeof value === 'string') return value.replaceAll('old', 'new') as T
   if (Array.isArray(value)) return value.map(renewed) as T
   if (typeof value !== 'object' || value === null) return value
+  if ('type' in value && value.type === 'opaque') return value
   const entries = Object.entries(value).map(([key, inner]) => [
     key,
     key === 'origin' || key === 'sealed' ? inner : renewed(inner),
