@@ -67,7 +67,8 @@ describe('drawSessions', () => {
   })
 
   it.each<[Partial<SessionSummary>, string]>([
-    [{ compactedAt: 0 }, 'no'],
+    [{}, 'no'],
+    [{ compactedAt: 0 }, '1 min ago'],
     [{ compaction: entryNumber(9) }, 'yes'],
     [{ compaction: entryNumber(9), compactedAt: 0 }, '1 min ago'],
   ])('says whether and when it was compacted: %o', (changed, text) => {
