@@ -31,17 +31,20 @@ export interface HistoryItem {
 export interface Address {
   readonly session: string
   readonly entry: number
+  /** Kept with the handoff: only a client that was given the item knows it. Version 0.2 had none. */
+  readonly token?: string
 }
 
-const ADDRESS = /^throughline\.([A-Za-z0-9_-]{1,64})\.([1-9]\d{0,9})$/
+const ADDRESS = /^throughline\.([A-Za-z0-9_-]{1,64})\.([1-9]\d{0,9})(?:\.([A-Za-z0-9_-]{1,64}))?$/
 
-export function writeAddress({ session, entry }: Address): string {
-  return `throughline.${session}.${entry}`
+export function writeAddress({ session, entry, token }: Address): string {
+  return `throughline.${session}.${entry}${token === undefined ? '' : `.${token}`}`
 }
 
 function readAddress(text: string): Address | undefined {
-  const [, session, entry] = ADDRESS.exec(text) ?? []
-  return session === undefined ? undefined : { session, entry: Number(entry) }
+  const [, session, entry, token] = ADDRESS.exec(text) ?? []
+  if (session === undefined) return undefined
+  return { session, entry: Number(entry), ...(token !== undefined && { token }) }
 }
 
 /** The first sentence that the client's user wrote; null if there is none worth showing. */

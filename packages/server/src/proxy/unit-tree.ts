@@ -20,6 +20,8 @@ export interface UnitNode {
 export interface Boundary {
   /** The entry of the compaction. */
   readonly entry: number
+  /** What an item that refers to it has to repeat. */
+  readonly token?: string
   readonly wire: string
   /** The items that replace the covered part, as JSON without brackets. */
   readonly items: string

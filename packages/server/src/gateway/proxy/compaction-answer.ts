@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { isObject, type JsonObject } from '#core/base/json'
-import { writeAddress } from '../../proxy/history.ts'
+import { type Address, writeAddress } from '../../proxy/history.ts'
 import { parseJsonBytes } from './answer-reader.ts'
 
 /**
@@ -11,7 +11,7 @@ import { parseJsonBytes } from './answer-reader.ts'
  */
 export function answerCompaction(
   response: ServerResponse,
-  compaction: { readonly session: string; readonly entry: number },
+  compaction: Address,
   { isStream, isDocument, model }: CompactionRequest,
 ): void {
   const id = randomUUID().replaceAll('-', '')

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto'
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { thisHost } from '#core/base/host'
 import {
@@ -18,10 +18,10 @@ import type { Reads, Store, Tail } from '#core/store/contract'
 import { InvalidRequestError } from '#core/store/errors'
 import type { Entry } from '#core/store/rows'
 import { newSession } from '#core/store/rules/create-session'
-import { findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
+import { type Address, findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
 import type { Identity } from '../../proxy/identify.ts'
 import { UnitTree } from '../../proxy/unit-tree.ts'
-import { addToTree } from './entries.ts'
+import { addToTree, boundaryOf } from './entries.ts'
 import type { RequestFrame } from './frame.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -60,6 +60,23 @@ export class ClientSessions {
     if (making === null) return null
     const create = () => this.#create(id, identity, making)
     return await (this.#open.get(id) ?? this.#remember(id, create))
+  }
+
+  /**
+   * Whether the item that names a handoff was given to this client: anyone can guess the id of a
+   * session and the number of an entry. Items of version 0.2 have no token, so the client has to
+   * name the session itself.
+   */
+  async mayOpen(identity: Identity, named: { readonly address: Address } | null): Promise<boolean> {
+    if (named === null) return true
+    const { session, entry, token } = named.address
+    if (!isId(session)) return false
+    if (token === undefined) {
+      return identity.session !== null && identity.isHint !== true && idOf(identity) === session
+    }
+    const [found] = await readRange(this.#store, sessionId(session), entry - 1, entry)
+    const kept = found?.kind === 'compaction' ? boundaryOf(found)?.token : undefined
+    return kept !== undefined && isSame(kept, token)
   }
 
   async #existing(id: SessionId): Promise<StoredSession | null> {
@@ -200,6 +217,11 @@ function knownDepth({ id, tree }: StoredSession, history: History): number {
   const { depth } = locate(tree, placed)
   const isRepeated = depth === unitCount(placed) && tree.head.depth === depth
   return depth > 1 || isRepeated ? depth : 0
+}
+
+function isSame(kept: string, given: string): boolean {
+  const [left, right] = [Buffer.from(kept), Buffer.from(given)]
+  return left.length === right.length && timingSafeEqual(left, right)
 }
 
 const SESSIONS_MAX = 64

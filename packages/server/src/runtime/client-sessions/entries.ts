@@ -85,12 +85,13 @@ function messageOf(entry: Entry): Message | null {
 }
 
 /** The entry contains, byte for byte, what was sent in place of the covered part. */
-function boundaryOf(entry: Entry): Boundary | null {
+export function boundaryOf(entry: Entry): Boundary | null {
   if (entry.body === null) return null
   const body = JSON.parse(entry.body) as JsonValue
   const sent = isObject(body) ? body['sent'] : undefined
   if (!isObject(sent)) return null
-  const { wire, items } = sent as { [name: string]: JsonValue | undefined }
+  const { wire, items, token } = sent as { [name: string]: JsonValue | undefined }
   if (typeof wire !== 'string' || typeof items !== 'string') return null
-  return { entry: entry.number, wire, items, text: handoffText(body as unknown as Handoff) }
+  const text = handoffText(body as unknown as Handoff)
+  return { entry: entry.number, wire, items, text, ...(typeof token === 'string' && { token }) }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/base/clock'
 import type { JsonObject } from '#core/base/json'
 import type { Store } from '#core/store/contract'
-import type { History } from '../../proxy/history.ts'
+import type { Address, History } from '../../proxy/history.ts'
 import type { Identity, Purpose } from '../../proxy/identify.ts'
 import type { UpstreamReply } from '../../proxy/wire/wire.ts'
 import type { ClientRequest } from './body-cache.ts'
@@ -16,7 +16,7 @@ export interface RecordedPassage {
   /** The handoff that was sent with it; 0: none. */
   readonly boundary: number
   /** For a request that the proxy answers itself: the item to answer with. */
-  readonly compaction: { readonly session: string; readonly entry: number } | null
+  readonly compaction: Address | null
   /** An event of the answer, or the whole document, as it passes. */
   take(event: JsonObject): void
   /** Call this at the end of the answer, complete or not. Resolves when it is recorded. */

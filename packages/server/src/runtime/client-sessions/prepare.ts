@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { entryNumber, type SessionId } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
 import type { SummaryWriter } from '#core/compaction/summary/summary-writer'
@@ -12,7 +13,7 @@ import type { Entry, Limits } from '#core/store/rows'
 import type { Placed } from '../../proxy/history.ts'
 import { locate } from '../../proxy/history.ts'
 import { type Cut, chooseCut, coveredNotes } from '../../proxy/outgoing.ts'
-import { ancestorAt, boundariesOf, type UnitNode } from '../../proxy/unit-tree.ts'
+import { ancestorAt, type Boundary, boundariesOf, type UnitNode } from '../../proxy/unit-tree.ts'
 import type { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { handoffText } from './handoff-text.ts'
 import type { StoredSession } from './stored-session.ts'
@@ -39,7 +40,7 @@ export interface PrepareTerms {
 }
 
 export type Prepared =
-  | { readonly kind: 'installed'; readonly entry: number }
+  | { readonly kind: 'installed'; readonly entry: number; readonly token?: string }
   | { readonly kind: 'failed'; readonly reason: string }
 
 /**
@@ -57,7 +58,9 @@ export async function prepareBoundary(
   const beyond = boundariesOf(end)[0]
   const cut = terms.isWhole ? wholeCut(placed, end) : tailCut(placed, beyond?.depth ?? 0, terms)
   if (cut === null) return { kind: 'failed', reason: 'nothing-to-cover' }
-  if (beyond?.depth === cut.depth) return { kind: 'installed', entry: beyond.boundary.entry }
+  if (beyond?.depth === cut.depth && isUsable(beyond.boundary, terms)) {
+    return installed(beyond.boundary)
+  }
   const node = ancestorAt(end, cut.depth)
   if (node === null || node.entry === null) return { kind: 'failed', reason: 'not-recorded' }
   const covers = node.entry
@@ -69,6 +72,7 @@ export async function prepareBoundary(
   const sent = {
     wire: terms.wireName,
     items: [...ranked, handoffItem].join(','),
+    token: randomBytes(24).toString('base64url'),
   }
   const sizes = await readSizes(terms.store, session.id, { covers, tokens: written.tokens })
   const made: MadeElsewhere = { ...whyMade(terms), startedAt, ...sizes }
@@ -86,7 +90,16 @@ export async function prepareBoundary(
   })
   const { boundary } = node
   if (!isInstalled || boundary === null) return { kind: 'failed', reason: 'left-behind' }
-  return { kind: 'installed', entry: boundary.entry }
+  return installed(boundary)
+}
+
+function installed({ entry, token }: Boundary): Prepared {
+  return { kind: 'installed', entry, ...(token !== undefined && { token }) }
+}
+
+/** A client that asks for its compaction gets the token, which handoffs of version 0.2 do not have. */
+function isUsable({ token }: Boundary, { isWhole }: PrepareTerms): boolean {
+  return isWhole !== true || token !== undefined
 }
 
 /** For the list of compactions: why it was made. */

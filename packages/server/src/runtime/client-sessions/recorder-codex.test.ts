@@ -5,6 +5,7 @@ import type { JsonObject } from '#core/base/json'
 import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
+import { writeAddress } from '../../proxy/history.ts'
 import { Recorder } from './recorder.ts'
 
 const opened: Recorder[] = []
@@ -43,6 +44,70 @@ describe('Recorder with Codex', () => {
       expect(sent.input).toHaveLength(2)
       expect(JSON.stringify(sent.input[0])).toContain('heron')
     }
+    expect(await store.verify({})).toEqual([])
+  })
+
+  it('opens a session for an item only if the item has the token of its handoff', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store, { windowTokens: 100_000 })
+    const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
+    const ask = async (
+      headers: Record<string, string>,
+      input: readonly JsonObject[],
+      more = {},
+    ) => {
+      const body = Buffer.from(JSON.stringify({ input, tools: [{}], ...more }))
+      const passage = await made.begin({ path: '/v1/responses', headers, body, launch: null })
+      await passage.end()
+      return {
+        ...passage,
+        sent: Buffer.concat([...passage.send]).toString(),
+        body: body.toString(),
+      }
+    }
+    const trigger = { type: 'compaction_trigger' }
+    const compact = async (headers: Record<string, string>, word: string) => {
+      const asked = [say(`The code word is ${word}. ${LONG}`), say(LONG), say(LONG), trigger]
+      const { compaction } = await ask(headers, asked)
+      if (compaction?.token === undefined) throw new Error('There is no item.')
+      return { ...compaction, token: compaction.token }
+    }
+    const victim = await compact({ 'x-session-id': 'v' }, 'heron')
+    const other = await compact({ 'x-session-id': 'o' }, 'crane')
+    const id = sessionId(victim.session)
+    const before = await store.findSession(id)
+    const { token: _, ...guessed } = victim
+    const item = (address: Parameters<typeof writeAddress>[0]) => [
+      say('hi'),
+      { type: 'compaction', encrypted_content: writeAddress(address) },
+      say(`go on ${address.token}`),
+    ]
+    const wrong = victim.token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    const forged = [
+      ...[guessed, { ...guessed, token: wrong }, { ...guessed, token: other.token }],
+      ...[
+        { ...guessed, entry: 1 },
+        { session: 'agent-later', entry: 3 },
+      ],
+      { session: '-', entry: 3, token: victim.token },
+    ]
+    for (const address of forged) {
+      for (const headers of [{}, { 'x-session-id': 'mallory' }]) {
+        const { sent, body } = await ask(headers, item(address))
+        expect(sent).toBe(body)
+      }
+      const hinted = await ask({}, item(address), { prompt_cache_key: 'v' })
+      expect(hinted.sent).toBe(hinted.body)
+    }
+    expect(await store.findSession(id)).toEqual(before)
+    // The item itself is enough for a client without ids, and the id for an item without a token.
+    expect((await ask({}, item(victim))).sent).toContain('heron')
+    expect((await ask({ 'x-session-id': 'v' }, item(guessed))).sent).toContain('heron')
+    // Also in the next process.
+    const again = recorder(store, { windowTokens: 100_000 })
+    const body = Buffer.from(JSON.stringify({ input: item(other), tools: [{}] }))
+    const { send } = await again.begin({ path: '/v1/responses', headers: {}, body, launch: null })
+    expect(Buffer.concat([...send]).toString()).toContain('crane')
     expect(await store.verify({})).toEqual([])
   })
 

@@ -109,9 +109,12 @@ export class Recorder {
     const before = this.#bodies.get(key)
     const body = readBody(request.body, wire.list, before?.body)
     if (body === undefined) return null
-    const history = readHistory(body, wire, before)
-    const facts = { ...request, fields: body.fields, items: history.items, ...lastOf(history) }
+    const read = readHistory(body, wire, before)
+    const facts = { ...request, fields: body.fields, items: read.items, ...lastOf(read) }
     const identity = identify(facts)
+    const isNamed = await this.#within(RECORD_MS_MAX, this.#sessions.mayOpen(identity, read.named))
+    // An item that proves nothing is one like any other.
+    const history = isNamed ? read : { ...read, named: null }
     const isCompact = request.path.endsWith('/compact')
     const purpose = isCompact ? 'compaction-item' : purposeOf(facts, identity)
     const isCount = request.path.endsWith(COUNT_PATH)
@@ -177,7 +180,8 @@ export class Recorder {
   async #answerWithItem(turn: Turn): Promise<RecordedPassage | null> {
     const made = await this.#within(HANDOFF_MS_MAX, this.#prepare(turn, { isWhole: true }))
     if (made.kind === 'failed') return this.#passCompaction(turn)
-    const compaction = { session: turn.session.id, entry: made.entry }
+    const { entry, token } = made
+    const compaction = { session: turn.session.id, entry, ...(token !== undefined && { token }) }
     return { ...passUntouched(turn.request), purpose: turn.purpose, compaction }
   }
 
