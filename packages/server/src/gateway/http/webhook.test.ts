@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HookSecretError, isGenuine, readHook } from './webhook.ts'
+import { HookSecretError, isAmbiguous, isGenuine, readHook, sign } from './webhook.ts'
 
 const to = { agent: 'main', channel: 'hook', address: 'builds' }
 const keysOf = (...secrets: string[]) => readHook({ name: 'builds', secrets, to }).keys
@@ -49,6 +49,31 @@ describe('isGenuine', () => {
     for (const change of changes) {
       expect(isGenuine({ ...signed, ...change }, keys, SIGNED_AT)).toBe(false)
     }
+  })
+
+  it('refuses an id that could be read as another one with its time', () => {
+    const key = keys[0] ?? Buffer.alloc(0)
+    const signedAt = SIGNED_AT / 1_000
+    const bytes = Buffer.from('{}')
+    const sent = { id: `a.${signedAt - 1}`, timestamp: `${signedAt}`, bytes }
+    const shifted = {
+      ...{ id: 'a', timestamp: `${signedAt - 1}` },
+      bytes: Buffer.concat([Buffer.from(`${signedAt}.`), bytes]),
+    }
+    const inside = { ...sent, id: `a.${signedAt}.{"text":"b`, timestamp: `${signedAt}` }
+    // One signature for both, so only one of them can be accepted.
+    expect(sign(sent, key)).toEqual(sign(shifted, key))
+    const signature = `v1,${sign(sent, key).toString('base64')}`
+    const isTaken = (signed: typeof sent) => isGenuine({ ...signed, signature }, keys, SIGNED_AT)
+    expect([isTaken(sent), isTaken(shifted)]).toEqual([false, true])
+    const again = `v1,${sign(inside, key).toString('base64')}`
+    expect(isGenuine({ ...inside, signature: again }, keys, SIGNED_AT)).toBe(false)
+    expect(['a.1', 'a.1.b', 'a.b.123456789012'].map((id) => isAmbiguous({ id }))).toEqual(
+      Array(3).fill(true),
+    )
+    expect(['a.', 'a1', 'a.1b', 'evt_1.x', '1'].map((id) => isAmbiguous({ id }))).toEqual(
+      Array(5).fill(false),
+    )
   })
 
   it.each([-1, 1])(

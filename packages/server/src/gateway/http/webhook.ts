@@ -43,6 +43,12 @@ export class HookSecretError extends KnownError {
 
 const AGE_MS_MAX = 5 * 60_000
 const ID = /^[\x21-\x7e]{1,200}$/
+/**
+ * The signature covers `id.timestamp.body`. Parted at other dots, one signed text would be two
+ * deliveries, and each would be accepted once. It has one reading if no part of an id behind a dot
+ * could be a timestamp.
+ */
+const AMBIGUOUS_ID = /\.\d{1,12}(?:\.|$)/
 const TIMESTAMP = /^\d{1,12}$/
 const SECRET = /^(?:whsec_)?([A-Za-z0-9+/]+={0,2})$/
 const KEY_BYTES_MIN = 24
@@ -53,9 +59,13 @@ export function readHook({ name, secrets, to }: HookOptions): Hook {
   return { name, to, keys }
 }
 
+export function isAmbiguous({ id }: Pick<Signed, 'id'>): boolean {
+  return AMBIGUOUS_ID.test(id)
+}
+
 export function isGenuine(signed: Signed, keys: Hook['keys'], now: number): boolean {
   const { id, timestamp, signature } = signed
-  if (!ID.test(id) || !TIMESTAMP.test(timestamp)) return false
+  if (!ID.test(id) || isAmbiguous(signed) || !TIMESTAMP.test(timestamp)) return false
   if (Math.abs(now - Number(timestamp) * 1_000) > AGE_MS_MAX) return false
   const given = signature
     .split(' ')

@@ -3,7 +3,7 @@ import { indentLines } from '#core/base/line'
 import { type Endpoint, endpoint } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { name } from '../schemas.ts'
-import { isGenuine } from '../webhook.ts'
+import { isAmbiguous, isGenuine } from '../webhook.ts'
 import { ACCEPTED, ADMISSION_PROBLEMS, acceptedOf } from './messages.ts'
 
 /**
@@ -21,6 +21,10 @@ export const hookEndpoints: readonly Endpoint[] = [
     answers: { 202: ACCEPTED },
     problems: [...ADMISSION_PROBLEMS, 'bad-signature'],
     async run({ params, signed }, { runtime, hooks, now }) {
+      if (signed !== undefined && isAmbiguous(signed)) {
+        const detail = 'webhook-id: no part behind a dot may be digits alone.'
+        throw new HttpProblem('invalid', { detail })
+      }
       const hook = hooks.find((each) => each.name === params.name)
       // An unknown hook and a wrong signature look alike.
       if (hook === undefined || signed === undefined || !isGenuine(signed, hook.keys, now())) {
