@@ -134,7 +134,18 @@ it('uses no schema in which another role could have code run', async (context) =
     Object.assign(mine, { username: me, password: 'x' })
     await expect(openPostgres(mine.href, { schema: foreign })).rejects.toThrow(`role ${other}`)
     await expect(openPostgres(mine.href, { schema: open })).rejects.toThrow('every role may create')
-    await admin.query(`revoke create on schema ${open} from public`)
+    await admin.query(`revoke create on schema ${open} from public;
+      grant create, usage on schema ${open} to ${other}`)
+    // The server's own user of these tests is a superuser, which counts as a member of every role.
+    for (const user of [mine.href, url]) {
+      await expect(openPostgres(user, { schema: open })).rejects.toThrow(
+        `the role ${other} may create objects`,
+      )
+    }
+    // A role of which this one is a member is trusted; so is one that may only use the schema.
+    await admin.query(`grant ${other} to ${me}`)
+    await (await openPostgres(mine.href, { schema: open })).close()
+    await admin.query(`revoke ${other} from ${me}; revoke create on schema ${open} from ${other}`)
     await (await openPostgres(mine.href, { schema: open })).close()
     // A role without any right to a store that is there.
     const closed = name('closed')

@@ -138,12 +138,18 @@ export async function readPostgresSchema(
 /**
  * Another role that may create functions in the schema, or owns it, could run its own code with the
  * rights of this one. Roles that can do so everywhere (superusers, the database's owner) are
- * trusted, as are roles of which this one is a member.
+ * trusted, as are roles of which this one is a member: a superuser counts as a member of every role,
+ * so it trusts no role that was merely granted the right.
  */
 async function checkOwner(loan: LoanedClient, { place, schema }: Place): Promise<void> {
   const [[found] = []] = await loan.send([
     {
       text: `select r.rolname as owner, has_schema_privilege('public', n.oid, 'create') as is_open,
+          (select min(g.rolname) from aclexplode(n.nspacl) a join pg_roles g on g.oid = a.grantee
+            where a.privilege_type = 'CREATE' and not (g.oid = n.nspowner or g.rolsuper
+              or g.oid = d.datdba
+              or pg_has_role(g.oid, 'usage') and not current_setting('is_superuser')::boolean
+              or g.rolname = 'pg_database_owner')) as grantee,
           pg_has_role(n.nspowner, 'usage') or r.rolsuper or n.nspowner = d.datdba
             or r.rolname = 'pg_database_owner' as is_trusted
         from pg_namespace n join pg_roles r on r.oid = n.nspowner
@@ -153,7 +159,7 @@ async function checkOwner(loan: LoanedClient, { place, schema }: Place): Promise
     },
   ])
   if (found === undefined) return
-  const { owner, is_open: isOpen, is_trusted: isTrusted } = found
+  const { owner, grantee, is_open: isOpen, is_trusted: isTrusted } = found
   const refuse = (problem: string) => new StoreRefusedError({ path: place, problem })
   if (isTrusted !== true) {
     throw refuse(
@@ -163,6 +169,11 @@ async function checkOwner(loan: LoanedClient, { place, schema }: Place): Promise
   if (isOpen === true) {
     throw refuse(
       `every role may create objects in the schema, and they would run with your rights. Have it closed: \`revoke create on schema ${schema} from public\`.`,
+    )
+  }
+  if (grantee !== null) {
+    throw refuse(
+      `the role ${grantee} may create objects in the schema, and they would run with your rights. Have it closed: \`revoke create on schema ${schema} from ${grantee}\`.`,
     )
   }
 }
