@@ -188,9 +188,12 @@ describe('the packages', () => {
     expect(checkTypes(ofAiSdk, ['node'], [], { skipLibCheck: true })).toBe('')
   })
 
-  it('needs no types of Node for the pure parts', () => {
-    const pure = ['message', 'tokens', 'compaction'].map((name) => `@throughline/core/${name}`)
-    expect(checkTypes(pure, [], [])).toBe('')
+  it('needs no types of Node, and no newer language than 2022', () => {
+    const paths = ['message', 'tokens', 'compaction', 'agent', 'store'].map(
+      (name) => `@throughline/core/${name}`,
+    )
+    const older = { target: 'es2022', lib: ['es2022', 'dom'] }
+    expect(checkTypes(paths, [], [], older)).toBe('')
   })
 
   function checkTypes(

@@ -1,3 +1,5 @@
+// Programs with an older `lib` compile against these types, too.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { CompactionReport } from '../session/view/compaction-report.ts'
 import type { Store } from '../store/contract.ts'
 import type { Summarize } from './compact-messages.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MailNumber } from '#core/base/ids'
-import type { Reply } from '../runtime/runtime.ts'
+import type { Reply, SessionSummary } from '../runtime/runtime.ts'
 import type { ChatSession } from './conversation.ts'
 import { waitText } from './terminal/answers.ts'
 
@@ -11,7 +11,7 @@ export type Awaited =
   /** A limit on spending holds the session until a person continues it. */
   | { readonly kind: 'paused'; readonly text: string }
 
-/** Waits for the answer to a message, and reports why it does not come, each reason once. */
+/** Waits for the answer to a message, and reports why it does not come and each try that fails. */
 export async function awaitReply(
   session: Pick<ChatSession, 'reply' | 'summary'>,
   mail: MailNumber,
@@ -19,17 +19,19 @@ export async function awaitReply(
 ): Promise<Awaited> {
   const over = new AbortController()
   const until = AbortSignal.any([signal, over.signal])
-  let reported = ''
+  let reported: NonNullable<SessionSummary['wait']> | null = null
   const watch = async (): Promise<Awaited | null> => {
     while (!until.aborted) {
       await sleep(LOOK_EVERY_MS, undefined, { signal: until, ref: false }).catch(() => {})
       // Waiting for the reply reports a store that cannot be read.
       const summary = await session.summary().catch(() => undefined)
       const wait = summary?.wait ?? null
-      if (until.aborted || wait === null || wait.text === reported) continue
+      if (until.aborted || wait === null) continue
+      const isKnown = wait.text === reported?.text
+      if (isKnown && wait.nextTryAt === reported?.nextTryAt) continue
       if (summary?.state === 'waiting-for-approval') return { kind: 'paused', text: wait.text }
-      reported = wait.text
-      onWait(waitText(wait))
+      reported = wait
+      onWait(waitText(isKnown ? { ...wait, text: 'That failed, too.' } : wait))
     }
     return null
   }

@@ -118,8 +118,7 @@ async function runSend(
   const signal = AbortSignal.timeout(flags.timeout)
   const { url } = await storeOf(flags)
   const awaited = await waitPatiently(runtime, watchedSession(session, url, signal), {
-    mail,
-    signal,
+    ...{ mail, signal, timeoutMs: flags.timeout },
   })
   if (awaited.kind === 'paused') {
     throw new FailedError(`${awaited.text} Message ${mail} is stored and is answered after that.`)
@@ -152,9 +151,14 @@ const LONG_WAIT_MS = 5_000
 async function waitPatiently(
   runtime: Runtime,
   session: Pick<Session, 'reply' | 'summary'>,
-  { mail, signal }: { readonly mail: MailNumber; readonly signal: AbortSignal },
+  {
+    mail,
+    signal,
+    timeoutMs,
+  }: { readonly mail: MailNumber; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<Awaited> {
   const progress = new ProgressLine(WAITING)
+  let limit = ` This command waits ${timeoutMs / 1_000} s at most (--timeout); Ctrl-C ends only the waiting.`
   const report = (text: string) => {
     clearTimeout(longWait)
     progress.clear()
@@ -166,7 +170,11 @@ async function waitPatiently(
     report(isServed ? `${WAITING}; no model call has failed so far.` : UNSERVED)
   }, LONG_WAIT_MS)
   try {
-    return await awaitReply(session, mail, { signal, onWait: report })
+    const onWait = (text: string) => {
+      report(text + limit)
+      limit = ''
+    }
+    return await awaitReply(session, mail, { signal, onWait })
   } finally {
     clearTimeout(longWait)
     progress.end()
