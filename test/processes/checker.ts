@@ -105,7 +105,7 @@ async function readAll(host: Host, store: Store, verdict: Verdict): Promise<Map<
   const kept = new Map<string, Kept>()
   for (const session of sessions) {
     const { id } = session
-    // Nobody created this session. The comparison above reports it, and its rows may be incomplete.
+    // This session was never created. The comparison above reports it, and its rows may be incomplete.
     if (!born.includes(id)) continue
     const route = { agent: agentOf(id), channel: 'chat', address: id }
     const leadsTo = (await store.findRoute(route))?.sessionId

@@ -56,7 +56,7 @@ export function findSecrets(text: string): readonly Secret[] {
   return secrets
 }
 
-/** How characters that nobody sees are written in ASCII. */
+/** How ASCII text writes invisible characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
 const HIDING = /\x1b|\\(?:u|x1b|e|033)/i
 

@@ -239,7 +239,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session that nobody deleted is found, if its row says otherwise [I19]',
+    name: 'verify reports a session whose row says deleted without a deletion [I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       for (const state of ['erasing', 'gone'] as const) {

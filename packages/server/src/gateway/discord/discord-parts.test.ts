@@ -363,7 +363,7 @@ describe('slash commands of Discord', () => {
       { data: { type: 1, name: 'pin', options: [{}, 'x'] } },
       false,
     ],
-  ])('are told from other interactions: %s', (_, changed, expected) => {
+  ])('differ from other interactions: %s', (_, changed, expected) => {
     expect(isCommand({ ...command, ...changed })).toBe(expected)
   })
 
@@ -416,7 +416,7 @@ describe('findLastAct', () => {
     expect((await find(sessions, ['b2'])).at).toBe(5)
   })
 
-  it('takes no message for an act, whoever sent it', async () => {
+  it('never takes a message for an act', async () => {
     const entries = [
       ...[reply(1, 'send_message'), { kind: 'input', at: 2, body: reply(2, 'read').body }],
       ...[

@@ -121,7 +121,7 @@ describe('an answer that cannot be passed on as it is', () => {
     await close()
   })
 
-  it.each(PATHS)('is 502 for an upgrade that nobody asked for: %s', async (path) => {
+  it.each(PATHS)('is 502 for an upgrade that the client did not request: %s', async (path) => {
     const head = 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nhello'
     const { port, close } = await start(() => head)
     expect(await ask(port, path)).toMatch(/^HTTP\/1.1 502 Bad Gateway\r\n.*invalid HTTP/s)

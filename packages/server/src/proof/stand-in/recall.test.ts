@@ -62,7 +62,7 @@ describe('recall', () => {
     expect(find('all?', said('Call me.'))).toBeUndefined()
   })
 
-  it('lists the files that it was told of', () => {
+  it('lists the files that the conversation mentions', () => {
     const records = [
       said('I changed src/a.ts and src/b.ts today.'),
       said('The parser is in src/c.ts.'),

@@ -177,7 +177,7 @@ describe('unpricedModels', () => {
     expect([await last(9), await last(10)]).toEqual([['m'], []])
   })
 
-  it('is told as names in quotes, or as some models', () => {
+  it('names the models in quotes, or says that there are some', () => {
     expect(unpricedText(['a', 'b'])).toContain('no price is known for "a", "b", and')
     expect(unpricedText([])).toContain('no price is known for some models, and')
   })
