@@ -17,14 +17,14 @@ import type { World } from './world.ts'
  * The external parties: a model, tools, a handoff writer and an edge, each with its own failures.
  */
 
-/** A promise for dead processes: it never settles. */
-const NEVER = new Promise<never>(() => {})
+/** For dead processes. One promise for all would keep every waiting process of every seed alive. */
+const never = () => new Promise<never>(() => {})
 
 export function scriptedSteps(world: World, owner: Life, laws: Laws): StepRunner {
   const { chance, timeline } = world
   return {
     run(request, signal) {
-      if (owner.isDead) return NEVER
+      if (owner.isDead) return never()
       laws.stepBegins(owner, request)
       if (laws.isPoisoned(request)) {
         timeline.plan(owner, chance.between(1, 100), () => owner.process.crash('by poison'))
@@ -88,7 +88,7 @@ export function scriptedTools(world: World, owner: Life, laws: Laws): ToolRunner
   return {
     isRepeatable: (name) => name === 'read',
     run(request, signal) {
-      if (owner.isDead) return NEVER
+      if (owner.isDead) return never()
       laws.toolBegins(owner, request)
       return new Promise<ToolOutcome>((resolve) => {
         const end = (outcome: ToolOutcome['outcome']) => {
@@ -122,7 +122,7 @@ export function scriptedWriter(
   const { chance, timeline } = world
   return {
     write(request, signal) {
-      if (owner.isDead) return NEVER
+      if (owner.isDead) return never()
       laws.handoffBegins(owner, request)
       const { operation } = request
       const { limits } = request
@@ -191,7 +191,7 @@ export function scriptedEdge(world: World, owner: Life, laws: Laws): Edge {
   return {
     name: 'edge',
     send(reply) {
-      if (owner.isDead) return NEVER
+      if (owner.isDead) return never()
       laws.replySent(owner, reply)
       return new Promise((resolve) => {
         const isLost = world.fault(0.05)
