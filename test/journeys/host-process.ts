@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { keepYoungGenerationSmall } from '../../packages/server/src/cli/young-generation.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
 import { HandoffThread } from '../../packages/server/src/runtime/handoffs/handoff-thread.ts'
@@ -43,6 +44,7 @@ export interface RestFigures {
 
 const [path = '', modelUrl = '', windowText = '64000'] = process.argv.slice(2)
 const startedAt = performance.now()
+keepYoungGenerationSmall()
 const store = await openSqliteStore({ path })
 const main = {
   provider: 'openai-chat',

@@ -12,6 +12,7 @@ import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
+import { keepYoungGenerationSmall } from '../../young-generation.ts'
 import { followConfig, printWarnings } from './follow-config.ts'
 import { welcomeText } from './welcome.ts'
 
@@ -53,6 +54,7 @@ export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
 }
 
 async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
+  keepYoungGenerationSmall()
   const { openHost } = await import('../../../host/open-host.ts')
   const { openServed } = await import('../../../host/open-http.ts')
   const { openGateways } = await import('../../../host/open-gateways.ts')
