@@ -64,7 +64,7 @@ const ARCHITECTURE: Architecture = {
     proof: ['base', 'message', 'audit', 'store', 'runtime', 'host'],
     host: [
       ...['base', 'compaction', 'model', 'audit', 'store', 'session', 'tools'],
-      ...['auxiliary', 'runtime', 'gateway', 'proof'],
+      ...['auxiliary', 'migration', 'runtime', 'gateway', 'proof'],
     ],
     cli: [
       ...['base', 'message', 'tokens', 'compaction', 'audit', 'store', 'session', 'doctor'],

@@ -39,6 +39,7 @@ export interface PlaceOptions {
   /** Beside the one for tasks. */
   readonly tools?: (dependencies: ToolDependencies) => readonly Tool[]
   readonly seams?: RuntimeOptions['seams']
+  readonly leftOf?: RuntimeOptions['leftOf']
   /** Where the store's file, audit logs and the picture of a rehearsal stand. */
   readonly home?: string
 }
@@ -76,7 +77,8 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const auditFolder = home === undefined ? undefined : join(home, 'audit')
   const audit =
     auditFolder === undefined ? null : new AuditLog({ folder: auditFolder, clock: systemClock })
-  const parts = { store, agents: [agent], seams }
+  const { leftOf } = options
+  const parts = { store, agents: [agent], seams, ...(leftOf !== undefined && { leftOf }) }
   const runtime = await openRuntime({ ...parts, ...(audit !== null && { audit }) })
   const server = await serveHttp({
     runtime,

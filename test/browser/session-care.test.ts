@@ -50,6 +50,24 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
+  it('says that its client goes on without it, and how full the window is there', async (ctx) => {
+    const at = Date.now() + 60_000
+    const place = await open(ctx, { model, leftOf: () => ({ at, tokens: 30_000 }) })
+    const id = await makeTold(place)
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.getByText('left: its client goes on from the handoff in its own log').waitFor()
+    await page.getByText('30.0k of 200k tokens (15%)').waitFor()
+    expect(await page.locator('.list .row .chip').textContent()).toBe('left')
+    await page.getByRole('link', { name: 'Context', exact: true }).click()
+    const note = page.getByText('Below is the context from before.')
+    expect(await note.textContent()).toContain('with about 30.0k of 200k tokens')
+    // It is over, so it is neither running nor a concern.
+    await page.goto(place.url)
+    await page.getByText('No session is running.').waitFor()
+    expect(await page.getByText('session failed').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
   it('is gone after a reconnection when it was deleted meanwhile', async (ctx) => {
     const place = await open(ctx, { model })
     const id = await makeTold(place)

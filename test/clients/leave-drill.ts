@@ -18,6 +18,47 @@ function throughline(home: string, args: readonly string[]): string | null {
   return ran.status === 0 ? null : `${args[0]} ended with ${ran.status}: ${ran.stderr.slice(-200)}`
 }
 
+interface Shown {
+  readonly state: string
+  readonly share: number
+  /** What the provider counted in the last request, and what it is estimated at. */
+  readonly counted: number
+  readonly tokens: number
+}
+
+/** The session as `sessions` and `show` have it. */
+function shownOf(home: string, id: string): Shown {
+  const env = { ...process.env, HOME: home, XDG_STATE_HOME: join(home, 'state') }
+  const ask = (...args: string[]) => {
+    const all = [PROGRAM, ...args, '--store', join(home, 'clients.db'), '--json']
+    return JSON.parse(spawnSync(process.execPath, all, { env, encoding: 'utf8' }).stdout)
+  }
+  const summary = ask('sessions')
+  const { countedTokens, tokens } = ask('show', id, '--context')
+  const share = Math.round((summary.contextTokens / summary.windowTokens) * 100)
+  const state = summary.left === null ? summary.state : 'left'
+  return { state, share, counted: countedTokens, tokens }
+}
+
+/** What is shown of a session that was left, and of one that has returned. */
+function judgeShown(before: Shown, after: Shown): string[] {
+  const broken: string[] = []
+  if (before.state !== 'left') broken.push(`the session that was left is ${before.state}`)
+  if (after.state !== 'idle') broken.push(`the session that has returned is ${after.state}`)
+  const { counted, tokens } = after
+  if (Math.abs(tokens - counted) > counted * ESTIMATE_SHARE) {
+    broken.push(`the next request is shown with ${tokens} tokens where the last had ${counted}`)
+  }
+  return broken
+}
+
+function percentages(left: Shown, back: Shown) {
+  return { 'percent when left': left.share, 'percent when back': back.share }
+}
+
+/** Estimates differ from what a provider counts; system text and tools are more than this. */
+const ESTIMATE_SHARE = 0.25
+
 function findLog(folder: string): string {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return join(folder, files.find((file) => file.endsWith('.jsonl')) ?? '')
@@ -91,9 +132,21 @@ export async function claudeLeaves(turns: number, bytes: number): Promise<DrillR
   }
   await resumed.end()
   broken.push(...judge(alone, count))
+  const requests = alone.seen.length
+  const id = `claude-${session}`
+  const left = shownOf(home, id)
+  const back = new ProxyChild(home, alone.url, ['--window', String(window)])
+  await back.start()
+  const returned = new Claude(home, back.url, ['--resume', session])
+  await returned.say('Back again.')
+  await returned.end()
+  await back.kill('SIGTERM')
+  const shown = shownOf(home, id)
+  broken.push(...judgeShown(left, shown))
   await alone.close()
   rmSync(home, { recursive: true, force: true, maxRetries: 5 })
-  return { name: 'claude-leave', facts: { turns, 'requests alone': alone.seen.length }, broken }
+  const facts = { turns, 'requests alone': requests, ...percentages(left, shown) }
+  return { name: 'claude-leave', facts, broken }
 }
 
 export async function codexLeaves(steps: number, bytes: number): Promise<DrillResult> {
@@ -131,7 +184,19 @@ export async function codexLeaves(steps: number, bytes: number): Promise<DrillRe
     if (code !== 0) broken.push(`alone, turn ${turn}: ${output.slice(-200)}`)
   }
   broken.push(...judge(alone, count))
+  const requests = alone.seen.length
+  const id = `codex-${session}`
+  const left = shownOf(home, id)
+  const back = new ProxyChild(home, alone.url, ['--window', String(window)])
+  await back.start()
+  configureCodex(home, back.url)
+  const { code, output } = await runCodex(home, ['resume', 'Back again'])
+  if (code !== 0) broken.push(`back again: ${output.slice(-200)}`)
+  await back.kill('SIGTERM')
+  const shown = shownOf(home, id)
+  broken.push(...judgeShown(left, shown))
   await alone.close()
   rmSync(home, { recursive: true, force: true, maxRetries: 5 })
-  return { name: 'codex-leave', facts: { steps, 'requests alone': alone.seen.length }, broken }
+  const facts = { steps, 'requests alone': requests, ...percentages(left, shown) }
+  return { name: 'codex-leave', facts, broken }
 }

@@ -49,8 +49,9 @@ export class ProxyChild {
     child.once('message', ready)
     child.once('exit', (code) => reject(new Error(`the proxy ended with ${code}; see ${this.log}`)))
     await promise
-    const [, port] =
-      /proxy: http:\/\/127\.0\.0\.1:(\d+) forwards/.exec(readFileSync(this.log, 'utf8')) ?? []
+    // An earlier proxy may have written to the same log.
+    const said = readFileSync(this.log, 'utf8').matchAll(/proxy: http:\/\/[\d.]+:(\d+) forwards/g)
+    const [, port] = [...said].at(-1) ?? []
     this.port = Number(port)
   }
 

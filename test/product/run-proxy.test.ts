@@ -278,6 +278,13 @@ describe('leave', () => {
       return /^codex-\S+ +\S+ +(\S+)/m.exec(stdout)?.[1]
     }
     expect(await state()).toBe('left')
+    // What the model sees now is in the client's log, not here.
+    const shown = (await run(['show', '01a1', '--context', '--store', store])).stderr
+    const { stdout: json } = await run(['sessions', '--json', '--store', store])
+    const { left: since, contextTokens, compactedAt } = JSON.parse(json)
+    expect(compactedAt).toBe(since.at)
+    expect(shown).toMatch(/^The session was left .+: its client goes on from the handoff/)
+    expect(shown).toContain(`with about ${contextTokens.toLocaleString('en')} tokens`)
     const undone = await run(['leave', 'codex', '01a1', '--undo'])
     expect(undone.stderr).toBe(`${log} was restored.\n`)
     expect(readFileSync(log, 'utf8')).toBe(text)

@@ -328,23 +328,18 @@ function HandoffCard(props: {
   )
 }
 
-/** Any compaction after the one in effect was undone; the list tells about those before it. */
 function NotInEffect(props: {
   readonly sessionId: string
   readonly number: number
   readonly effective: number | null
 }) {
   const { sessionId, number, effective } = props
-  const isBefore = effective !== null && number < effective
   const { value } = useServerData(
     async (signal): Promise<{ compactions: readonly CompactionView[] }> =>
-      isBefore
-        ? await call(sessionPath(sessionId, `/compactions?limit=${COMPACTIONS_MAX}`), { signal })
-        : { compactions: [] },
+      await call(sessionPath(sessionId, `/compactions?limit=${COMPACTIONS_MAX}`), { signal }),
     [sessionId, number, effective],
   )
   const row = value?.compactions.find(({ entry }) => entry === number)
-  if (isBefore && row === undefined) return <>Not in effect.</>
-  const isUndone = row?.isUndone ?? true
-  return <>Not in effect: {isUndone ? 'it was undone.' : 'a newer compaction replaced it.'}</>
+  if (row === undefined) return <>Not in effect.</>
+  return <>Not in effect: {row.isUndone ? 'it was undone.' : 'a newer compaction replaced it.'}</>
 }

@@ -96,18 +96,23 @@ export const RUNGS: Readonly<Record<string, string>> = {
   digest: 'no model: the built-in digest, after all routes failed',
 }
 
-type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'failed' | 'gone'
+type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'failed' | 'left' | 'gone'
 
-export function activityOf({ state, isCompacting, lastTurn }: SessionSummary): Activity {
+export function activityOf({ state, isCompacting, lastTurn, left }: SessionSummary): Activity {
   if (state === 'gone') return 'gone'
+  if (left !== null) return 'left'
   if (state.startsWith('waiting-for-')) return 'waiting'
   if (state === 'turn') return 'turn'
   if (lastTurn === 'failed') return 'failed'
   return isCompacting ? 'preparing' : 'idle'
 }
 
+export function isBusy(summary: SessionSummary): boolean {
+  return !['idle', 'failed', 'left', 'gone'].includes(activityOf(summary))
+}
+
 export function activityWords(summary: SessionSummary): string {
-  const { state, isCompacting, lastTurn } = summary
+  const { state, isCompacting, lastTurn, left } = summary
   const also = isCompacting ? ', preparing a handoff' : ''
   switch (state) {
     case 'gone':
@@ -121,6 +126,7 @@ export function activityWords(summary: SessionSummary): string {
     case 'turn':
       return `working on turn ${summary.turn}${also}`
     case 'idle':
+      if (left !== null) return 'left: its client goes on from the handoff in its own log'
       if (lastTurn === 'failed') return `idle; turn ${summary.turn} failed${also}`
       return isCompacting ? 'idle, preparing a handoff' : 'idle'
   }

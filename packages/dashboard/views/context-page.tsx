@@ -6,7 +6,7 @@ import { compareContexts, type Difference } from '../data/compare.ts'
 import type { Conversation } from '../data/conversation.ts'
 import { ContextBar, KIND_WORDS, KINDS, sumsOf } from '../parts/context-bar.tsx'
 import { Verbatim } from '../parts/markdown.tsx'
-import { count, percent, tokens } from '../parts/words.ts'
+import { ago, count, percent, tokens } from '../parts/words.ts'
 
 /** The context of the model now or at any step, and the difference between two steps. */
 const SETTLE_MS = 120
@@ -19,6 +19,7 @@ export function ContextPage(props: {
   const { conversation, at } = props
   const { id } = conversation
   const last = conversation.tail.value
+  const summary = conversation.summary.value
   const [other, setOther] = useState<number | null>(null)
   const current = useContextView(id, at, last)
   const compared = useContextView(id, other, last, other !== null)
@@ -54,6 +55,13 @@ export function ContextPage(props: {
           />
         )}
       </div>
+      {at === null && summary !== null && summary.left !== null && (
+        <p role="status">
+          This session was left {ago(summary.left.at)}: its client goes on from the handoff in its
+          own log, with about <b>{tokens(summary.contextTokens)}</b> of{' '}
+          {tokens(summary.windowTokens)} tokens. Below is the context from before.
+        </p>
+      )}
       {current.problem !== null && <p class="problem">{current.problem}</p>}
       {current.view === null && current.problem === null && <p class="dim">Reading…</p>}
       {current.view !== null && (

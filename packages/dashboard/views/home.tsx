@@ -14,7 +14,7 @@ import { agents, isListRead, sessions, titleFor, titleOf } from '../data/session
 import { Fill } from '../parts/fill.tsx'
 import { HoursChart } from '../parts/hours-chart.tsx'
 import { Verdict } from '../parts/verdict.tsx'
-import { activityOf, activityWords, ago, count, percent, span } from '../parts/words.ts'
+import { activityOf, activityWords, ago, count, isBusy, percent, span } from '../parts/words.ts'
 
 /** The first screen: a form for a new session, and the sessions that need a look. */
 const ROWS_MAX = 5
@@ -23,7 +23,7 @@ const REREAD_MS = 30_000
 export function Home() {
   const all = sessions.value
   const isStarter = seesAll() && mayWrite()
-  const busy = all.filter((each) => !['idle', 'failed'].includes(activityOf(each)))
+  const busy = all.filter((each) => isBusy(each))
   const failed = all.filter((each) => activityOf(each) === 'failed')
   const waiting = all.reduce((sum, each) => sum + each.waiting, 0)
   const share = ({ contextTokens, windowTokens }: SessionSummary) =>

@@ -72,7 +72,10 @@ export function SessionPage(props: {
             {summary.channels.map((channel) => (
               <span>{channel}</span>
             ))}
-            {summary.compactedAt !== null && <span>compacted {ago(summary.compactedAt)}</span>}
+            {summary.left !== null && <span>left {ago(summary.left.at)}</span>}
+            {summary.left === null && summary.compactedAt !== null && (
+              <span>compacted {ago(summary.compactedAt)}</span>
+            )}
           </p>
         )}
         {!isDeleted && (

@@ -15,7 +15,7 @@ import {
 import { Fill } from '../parts/fill.tsx'
 import { Hits } from '../parts/hits.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
-import { activityOf, ago, count, percent } from '../parts/words.ts'
+import { activityOf, ago, count, isBusy, percent } from '../parts/words.ts'
 import { SearchFilters, searchPath } from './search-filters.tsx'
 
 /** The sessions. Typing filters them by name; Enter searches the conversations. */
@@ -39,6 +39,7 @@ const STATES: readonly (readonly [string, string])[] = [
   ['failed', 'Last turn failed'],
   ['mail', 'With waiting messages'],
   ['idle', 'Idle'],
+  ['left', 'Left'],
   ['gone', 'Deleted'],
 ]
 
@@ -48,7 +49,7 @@ function isInState(session: SessionSummary, wanted: string): boolean {
     case '':
       return true
     case 'busy':
-      return activity !== 'idle' && activity !== 'failed'
+      return isBusy(session)
     case 'preparing':
       return session.isCompacting
     case 'mail':

@@ -10,7 +10,14 @@ const WELL = { problems: [], reason: null, routes: [] }
 function session(changes: Partial<SessionSummary>): SessionSummary {
   const old = DAY_START - DAY_MS
   const times = { createdAt: old, activeAt: old, compactedAt: null }
-  return { state: 'idle', lastTurn: 'answered', isCompacting: false, ...times, ...changes } as never
+  return {
+    state: 'idle',
+    left: null,
+    lastTurn: 'answered',
+    isCompacting: false,
+    ...times,
+    ...changes,
+  } as never
 }
 
 describe('concernsIn', () => {

@@ -13,6 +13,7 @@ import { type Loaded, requireConfig } from './config/load.ts'
 import type { Config } from './config/schema/schema.ts'
 import type { StoreFlags } from './flags.ts'
 import { runtimeTerms } from './from-config.ts'
+import { leftOf } from './left-sessions.ts'
 import { type OpenLogger, openLogger } from './open-logger.ts'
 import { mayLackCommits, openStore } from './open-store.ts'
 import { programEnvironment } from './platform.ts'
@@ -98,6 +99,7 @@ export async function openHost(
       logger,
       audit,
       runs: terms.runs,
+      leftOf,
       ...(embedder !== undefined && { embedder }),
     })
     closers.push(() => runtime.close())

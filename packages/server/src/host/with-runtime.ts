@@ -4,6 +4,7 @@ import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { StoreFlags } from './flags.ts'
+import { leftOf } from './left-sessions.ts'
 import { configuredSpend, withStore, withStoreToRead } from './store-selection.ts'
 
 /**
@@ -65,7 +66,7 @@ async function overRuntime(
   const { spend, embeddings } = known
   const embedder = embeddings && openEmbedder(embeddings, process.env)
   const runtime = await openRuntime({
-    ...{ store, agents: [], runs: false, auxiliary: { spend } },
+    ...{ store, agents: [], runs: false, auxiliary: { spend }, leftOf },
     ...(embedder !== undefined && { embedder }),
   })
   try {

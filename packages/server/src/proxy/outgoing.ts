@@ -8,7 +8,7 @@ import { countedItems, type History, type HistoryItem, type Placed } from './his
  */
 
 /** How many items at the beginning hold no units: system texts and notes, sent as they come. */
-function leadingItems({ items }: History): number {
+export function leadingItems({ items }: Pick<History, 'items'>): number {
   const first = items.findIndex(({ hashes }) => hashes.length > 0)
   return first === -1 ? items.length : first
 }

@@ -141,6 +141,7 @@ export class LocalRuntime implements Runtime {
       countMessage: (id, message) => this.#models.countMessage(id, message),
       wake: (id) => this.#runner?.wake(id),
       embedQuestion,
+      leftOf: complete.leftOf,
       waitOf: (session) => this.#waitNotices.ofAny(evidence, session, this.#runner?.id ?? null),
     }
   }
@@ -189,7 +190,7 @@ export class LocalRuntime implements Runtime {
   }
 
   async listSessions(query: SessionQuery): Promise<readonly SessionSummary[]> {
-    return await listSummaries(this.#store, query, this.#sessionDeps.waitOf)
+    return await listSummaries(this.#store, query, this.#sessionDeps)
   }
 
   async search(query: { text: string; agent?: string; limit: number }): Promise<FoundEntries> {

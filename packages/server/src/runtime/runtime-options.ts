@@ -1,5 +1,6 @@
 import { type AuditWriter, NO_AUDIT } from '#core/audit/log/log'
 import { type Clock, systemClock } from '#core/base/clock'
+import type { SessionId } from '#core/base/ids'
 import { type Logger, SILENT } from '#core/base/logger'
 import type { HandoffWriter } from '#core/session/handoff'
 import { DECISIONS, type Decisions } from '#core/session/protocol/policy'
@@ -40,9 +41,17 @@ export interface RuntimeOptions {
   readonly lease?: LeaseTimes
   /** False: admits, reads and sends nothing; sessions are run by other processes. */
   readonly runs?: boolean
+  /** Which clients' sessions go on without the proxy, as far as this computer knows. */
+  readonly leftOf?: LeftOf
   /** Replaces a part, for failpoints and planted bugs. */
   readonly seams?: Partial<Seams>
 }
+
+/**
+ * When `leave` wrote the handoff of a session into the client's own log, and how large the context is in
+ * which the client goes on; null: it did not.
+ */
+export type LeftOf = (id: SessionId) => { readonly at: number; readonly tokens: number } | null
 
 export interface Seams {
   readonly store: (store: Store) => Store
@@ -73,11 +82,12 @@ export function completeOptions(options: RuntimeOptions) {
     clock = systemClock,
     runs = true,
     audit = NO_AUDIT,
+    leftOf = () => null,
   } = options
   const { environment = {}, auxiliary = {}, retention = RETENTION_DAYS } = options
   return {
     ...options,
-    ...{ edges, logger, clock, runs, audit, environment, auxiliary, retention },
+    ...{ edges, logger, clock, runs, audit, environment, auxiliary, retention, leftOf },
     settings: { ...SESSION_SETTINGS, ...options.settings },
     seams: { ...SOUND, ...options.seams },
   }

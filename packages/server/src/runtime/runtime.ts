@@ -298,6 +298,11 @@ export interface SessionSummary {
   /** The newest compaction in effect; null: none. */
   readonly compaction: EntryNumber | null
   readonly compactedAt: number | null
+  /**
+   * `leave` has written its handoff into the client's own log, and nothing was recorded since: the
+   * client goes on from there, and `contextTokens` is what its next request has.
+   */
+  readonly left: { readonly at: number } | null
   readonly policy: BusyPolicy
   readonly pins: readonly string[]
   /** The process that holds it now; null: none. */

@@ -81,6 +81,7 @@ export const sessionView = z
     windowTokens: count,
     compaction: nullableCount,
     compactedAt: z.number().nullable(),
+    left: z.strictObject({ at: z.number() }).nullable(),
     policy: z.string(),
     pins: z.array(z.string()),
     runner: z.string().nullable(),

@@ -3,6 +3,7 @@ import { fixedTokensMax, limitsFor } from '#core/session/limits'
 import type { Limits } from '#core/store/rows'
 import { capabilitiesOf } from '../../model/routes/windows.ts'
 import type { History } from '../../proxy/history.ts'
+import { leadingItems } from '../../proxy/outgoing.ts'
 import { textAt } from '../../proxy/wire/fields.ts'
 import type { ClientRequest } from './body-cache.ts'
 
@@ -31,13 +32,29 @@ export function frameOf(
   { headers }: Pick<ClientRequest, 'headers'>,
   given?: number,
 ): RequestFrame {
-  const { body, items } = history
+  const { body } = history
   const windowTokens = given ?? windowOf(requestedModel(history), headers)
-  const first = items.findIndex(({ hashes }) => hashes.length > 0)
-  const start = body.items[first]?.from ?? body.listTo
-  const bytes = start + body.bytes.length - body.listTo
+  const lead = leadingItems(history)
+  const start = body.items[lead]?.from ?? body.listTo
+  const bytes = start + body.bytes.length - body.listTo + laterBytes(history, lead)
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN)
   return { windowTokens, fixedTokens: Math.min(tokens, fixedTokensMax({ windowTokens })) }
+}
+
+/**
+ * After a compaction of its own, or `leave`, Codex sends its system texts and tools behind the summary.
+ * Of each kind the newest counts, as `coveredNotes` keeps it.
+ */
+function laterBytes({ body, items }: History, lead: number): number {
+  const newest = new Map<string, number>()
+  for (let index = lead; index < items.length; index += 1) {
+    const { hashes = [], rank, notes = [] } = items[index] ?? {}
+    const kind = rank ?? notes.map((note) => note.kind).join('\n')
+    if (hashes.length > 0 || kind === '') continue
+    const { from = 0, to = 0 } = body.items[index] ?? {}
+    newest.set(kind, to - from)
+  }
+  return newest.values().reduce((sum, size) => sum + size, 0)
 }
 
 export function isSameFrame(one: RequestFrame, other: RequestFrame): boolean {

@@ -111,6 +111,39 @@ describe('Recorder with Codex', () => {
     expect(await store.verify({})).toEqual([])
   })
 
+  it('counts system text and tools that Codex sends behind a summary', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store, { windowTokens: 100_000 })
+    const say = (text: string, role = 'user') => ({
+      ...{ type: 'message', role },
+      content: [{ type: 'input_text', text }],
+    })
+    const ask = async (input: readonly JsonObject[]) => {
+      const body = Buffer.from(JSON.stringify({ input }))
+      const headers = { 'thread-id': 't5' }
+      const passage = await made.begin({ path: '/v1/responses', headers, body, launch: null })
+      const usage = { input_tokens: 5_000, output_tokens: 1 }
+      passage.take({ type: 'response.completed', response: { usage } })
+      await passage.end()
+    }
+    const tools = { type: 'additional_tools', role: 'developer', tools: ['x'.repeat(40_000)] }
+    const rules = say(`# AGENTS.md instructions for /work\n${'y'.repeat(8_000)}`)
+    const around = [tools, say(`You are Codex. ${'z'.repeat(20_000)}`, 'developer'), rules]
+    const fixed = async () => {
+      const { entries = [] } = (await store.readContext({ sessionId: sessionId('codex-t5') })) ?? {}
+      return entries.findLast(({ kind }) => kind === 'settings')?.tokens
+    }
+    await ask([...around, say('one')])
+    const first = await fixed()
+    expect(first).toBeCloseTo(17_000, -3)
+    const summary = say('[handoff 0123456789ab by=model]\nThe code word is heron.')
+    await ask([summary, ...around, say('two')])
+    expect(await fixed()).toBe(first)
+    // Each turn may bring a note of the same kind; the newest takes the place of the others.
+    await ask([summary, ...around, say('two'), rules, say('three'), rules, say('four')])
+    expect(await fixed()).toBe(first)
+  })
+
   it("counts what Codex's own compaction uses", async () => {
     const store = openMemoryStore()
     const made = recorder(store, { windowTokens: 100_000 })

@@ -15,7 +15,11 @@ it.each(['meta', 'body'])(
     const fixtures = [await StoreFixture.open(store), await StoreFixture.open(store)]
     for (const fixture of fixtures) await fixture.exchange('hi', 'hello')
     byHand(path, `${UNGUARDED}; update entry set ${column} = '(' where id >> 31 = 1`)
-    const listed = await listSummaries(store, { limit: 9 }, async () => undefined)
+    const listed = await listSummaries(
+      store,
+      { limit: 9 },
+      { waitOf: async () => undefined, leftOf: () => null },
+    )
     const known = listed.map(({ id, entries, contextTokens }) => [id, entries, contextTokens > 0])
     expect(new Set(known)).toEqual(
       new Set(fixtures.map(({ id, tail }, index) => [id, tail.number, index > 0])),

@@ -10,21 +10,26 @@ import { highlightsIn } from '#core/store/search/highlights/highlights'
 import { isWithin } from '#core/store/search/parts'
 import { type EmbedQuestion, searchNote } from '../../tools/embedded-question.ts'
 import type { FoundEntries, SearchRequest, SessionQuery, SessionSummary } from '../runtime.ts'
+import type { LeftOf } from '../runtime-options.ts'
 import type { SearchedSessions } from '../searched-sessions.ts'
 import { modelUsageOf } from '../usage.ts'
 import { summaryOf } from './views.ts'
 
-/** Why a running turn of a session waits; undefined: it does not, or nobody knows. */
-export type WaitOf = (session: SessionRow) => Promise<WaitNotice | undefined>
+/** What a summary tells that is not in the session's rows. */
+export interface Evidence {
+  /** Why its running turn waits; undefined: it does not, or this process does not know. */
+  readonly waitOf: (session: SessionRow) => Promise<WaitNotice | undefined>
+  readonly leftOf: LeftOf
+}
 
 export async function listSummaries(
   store: Store,
   query: SessionQuery,
-  waitOf: WaitOf,
+  evidence: Evidence,
 ): Promise<readonly SessionSummary[]> {
   const { sort = 'id', ...page } = query
   const rows = sort === 'id' ? await store.listSessions(page) : await listNewest(store, sort, page)
-  return await Promise.all(rows.map((row) => readSummary(store, row, waitOf)))
+  return await Promise.all(rows.map((row) => readSummary(store, row, evidence)))
 }
 
 /** Reads the row and the last entry of every session, and summaries for one page only. */
@@ -89,13 +94,14 @@ function unlessDamage(error: unknown): undefined {
 export async function readSummary(
   store: Store,
   session: SessionRow,
-  waitOf: WaitOf,
+  evidence: Evidence,
 ): Promise<SessionSummary> {
   const { id: sessionId } = session
+  const { waitOf, leftOf } = evidence
   const routes = await store.listRoutes({ sessionId })
   const usage = modelUsageOf(await store.sumAttempts({ sessionId, since: 0 }))
   const summarize = async (row: SessionRow, source: ContextEntries | null) =>
-    summaryOf(row, { source, routes, usage, wait: await waitOf(row) })
+    summaryOf(row, { source, routes, usage, wait: await waitOf(row), left: leftOf(sessionId) })
   try {
     const source = await store.readContext({ sessionId })
     return await summarize(source?.session ?? session, source)

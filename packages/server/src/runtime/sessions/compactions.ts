@@ -25,7 +25,12 @@ export async function readCompactions(
   const task = 'compaction'
   const attempts = await store.readAttempts({ sessionId, task, since, limit: LIST_MAX })
   const knownSince = attempts.length < LIST_MAX ? since : (attempts.at(-1)?.at ?? since)
-  const undone = undoneIn(rows, session.effective)
+  const [reverts, erasures] = await Promise.all(
+    (['revert', 'erasure'] as const).map((kind) =>
+      readKind(store, sessionId, { kind, to: session.tail }),
+    ),
+  )
+  const undone = undoneIn(rows, [...(reverts ?? []), ...(erasures ?? [])])
   return await Promise.all(
     rows.map(async (row) => {
       const spend = row.startedAt < knownSince ? null : spendOnCompaction(row, attempts)

@@ -39,7 +39,7 @@ import {
   admitMessage,
   conflictUnlessIn,
 } from './admission.ts'
-import { readSummary, type SearchParts, searchEntries, type WaitOf } from './all-sessions.ts'
+import { type Evidence, readSummary, type SearchParts, searchEntries } from './all-sessions.ts'
 import {
   openSnapshot,
   readCompactionReport,
@@ -56,7 +56,7 @@ type ControlBody = Parameters<Session['install']>[0]['preview']
 type PreviewParts = Parameters<typeof previewCompaction>[0]
 
 /** The parts of the runtime that a handle needs. */
-export interface SessionDependencies extends AdmissionDependencies {
+export interface SessionDependencies extends AdmissionDependencies, Evidence {
   readonly sharesNotes: (agent: string) => boolean
   readonly notesTokensMax: (agent: string) => number | undefined
   readonly hub: EventHub
@@ -65,8 +65,6 @@ export interface SessionDependencies extends AdmissionDependencies {
   readonly countText: (sessionId: SessionId, text: string) => number
   /** A person's stop also cancels the session's auxiliary tasks, except shielded ones. */
   readonly interrupt: (sessionId: SessionId) => void
-  /** Why its running turn waits, as far as this process knows. */
-  readonly waitOf: WaitOf
   readonly fork: (from: SessionId, request: ForkRequest) => Promise<Forked>
   readonly embedQuestion: SearchParts['embedQuestion']
 }
@@ -81,9 +79,9 @@ export class SessionHandle implements Session {
   }
 
   async summary(): Promise<SessionSummary | undefined> {
-    const { store, waitOf } = this.#deps
+    const { store } = this.#deps
     const session = await store.findSession(this.id)
-    return session && (await readSummary(store, session, waitOf))
+    return session && (await readSummary(store, session, this.#deps))
   }
 
   async admit(message: NewMessage): Promise<Admission> {

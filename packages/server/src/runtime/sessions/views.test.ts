@@ -51,31 +51,52 @@ describe('undoneIn', () => {
     ...{ base: entryNumber(0), covers: entryNumber(entry - 1), result: { entry } },
     ...more,
   })
-  const entriesIn = (rows: readonly OperationRow[], effective: number) =>
-    [...undoneIn(rows, effective)].map(({ result }) => result['entry'])
-  const [first, second] = [entryNumber(10), entryNumber(20)]
-  const chain = [made(20, { base: first, previous: first }), made(10)]
+  const change = (number: number, kind: string, meta: object, by?: string) =>
+    ({ number, kind, meta, body: by === undefined ? null : JSON.stringify({ by }) }) as never
+  const undo = (number: number, previous: number, to?: number) =>
+    change(number, 'revert', { target: 0, previous, ...(to !== undefined && { to }) })
+  const entriesIn = (entries: readonly number[], changes: readonly Entry[] = []) =>
+    [...undoneIn(entries.map((entry) => made(entry)).toReversed(), changes)]
+      .map(({ result }) => result['entry'])
+      .reverse()
 
   it('tells the undone ones from those that a later one replaced', () => {
-    expect(entriesIn(chain, 20)).toEqual([])
-    expect(entriesIn(chain, 10)).toEqual([20])
-    expect(entriesIn(chain, 0)).toEqual([20, 10])
-    expect(entriesIn([made(9, { state: 'failed' })], 0)).toEqual([])
-    // The second was undone (entry 25), and a third took its place.
-    const third = made(30, { base: entryNumber(25), previous: first })
-    expect(entriesIn([third, ...chain], 30)).toEqual([20])
+    expect(entriesIn([10, 20])).toEqual([])
+    expect(entriesIn([10, 20], [undo(25, 10)])).toEqual([20])
+    expect(entriesIn([10, 20], [undo(25, 10), undo(26, 0)])).toEqual([10, 20])
+    expect(undoneIn([made(9, { state: 'failed' })], [])).toEqual(new Set())
+    // The second was undone, and a third took its place.
+    expect(entriesIn([10, 20, 30], [undo(25, 10)])).toEqual([20])
+    expect(entriesIn([10, 20, 30], [undo(25, 10), undo(35, 0)])).toEqual([10, 20, 30])
   })
 
-  it('takes a digest for replaced while its rewrite counts, and for undone with it', () => {
-    const digest = made(20, { by: 'digest', base: first, previous: first })
-    const rewrite = { by: 'rewrite', base: second, previous: first } as const
-    const rows = [made(22, { ...rewrite, covers: digest.covers }), digest, made(10)]
-    expect(entriesIn(rows, 22)).toEqual([])
-    expect(entriesIn(rows, 10)).toEqual([22, 20])
-    // One on top of the digest was undone (entry 35) before the rewrite.
-    const above = made(30, { base: second, previous: second })
-    const late = made(40, { ...rewrite, base: entryNumber(35), covers: digest.covers })
-    expect(entriesIn([late, above, digest, made(10)], 40)).toEqual([30])
+  it('takes one for undone where the person went back to before it, until the conversation returns', () => {
+    expect(entriesIn([10, 20], [undo(25, 0, 5)])).toEqual([10, 20])
+    expect(entriesIn([10, 20], [undo(25, 10, 15)])).toEqual([20])
+    expect(entriesIn([10, 20], [undo(25, 0, 5), undo(30, 20, 22)])).toEqual([])
+  })
+
+  it.each(['leave', 'client compaction'])('takes one for replaced by the %s of a client', (by) => {
+    const away = change(25, 'revert', { target: 20, previous: 0, to: 0 }, by)
+    expect(entriesIn([10, 20], [away])).toEqual([])
+    expect(entriesIn([10, 20, 30], [away])).toEqual([])
+    expect(entriesIn([10, 20, 30], [away, undo(35, 0)])).toEqual([30])
+    expect(entriesIn([10, 20], [undo(22, 10), away])).toEqual([20])
+  })
+
+  it('takes one for replaced that an erasure wrote again', () => {
+    const again = change(25, 'erasure', { entries: [3], replaces: { covers: 9, previous: 0 } })
+    expect(entriesIn([10], [again])).toEqual([])
+    expect(entriesIn([10], [again, undo(30, 0)])).toEqual([10])
+    expect(entriesIn([10, 30], [again, undo(35, 25)])).toEqual([30])
+    expect(entriesIn([10], [change(25, 'erasure', { entries: [12], replaces: null })])).toEqual([])
+  })
+
+  it('takes a digest for replaced by its rewrite, and for undone with it', () => {
+    expect(entriesIn([10, 20, 22])).toEqual([])
+    expect(entriesIn([10, 20, 22], [undo(25, 10)])).toEqual([20, 22])
+    // One on top of the digest was undone before the rewrite.
+    expect(entriesIn([10, 20, 30, 40], [undo(35, 20)])).toEqual([30])
   })
 })
 
@@ -161,10 +182,25 @@ describe("a client's own compaction", () => {
   it.each([
     ['while it is in effect', [rewind, summary], 2],
     ['not after a rewind to before it', [rewind, input(9, user('Other.'))], null],
+    ['also by `leave`', [{ ...rewind, body: '{"by":"leave"}' }, summary], 2],
+    ['not by a rewind of the person', [{ ...rewind, body: null }, summary], null],
   ])('tells when the session was compacted, %s', (_, entries, at) => {
     const source = sourceOf(entries)
-    const seen = { source, routes: [], usage: {} as never, wait: undefined }
+    const seen = { source, routes: [], usage: {} as never, wait: undefined, left: null }
     expect(summaryOf(source.session, seen).compactedAt).toBe(at)
+  })
+
+  it('tells since when a session is left, and how large the context is in which its client goes on', () => {
+    const source = sourceOf([rewind, summary, input(4, user('And now?'))])
+    const seen = { source, routes: [], usage: {} as never, wait: undefined }
+    const told = (left: { at: number; tokens: number } | null) => {
+      const of = summaryOf(source.session, { ...seen, left })
+      return [of.left, of.contextTokens, of.compactedAt]
+    }
+    expect(told({ at: 5, tokens: 700 })).toEqual([{ at: 5 }, 700, 5])
+    // It has returned since: the rewind tells when.
+    expect(told({ at: 3, tokens: 700 })).toEqual(told(null))
+    expect(told(null)).toEqual([null, 10, 2])
   })
 })
 

@@ -12,6 +12,7 @@ import type { ContextPiece } from '#core/session/context/piece'
 import type { WaitNotice } from '#core/session/events/runtime-event'
 import type { SessionSettings } from '#core/session/settings'
 import type { CompactionSpend } from '#core/session/view/compaction-report'
+import { compactionMetaOf } from '#core/store/fold'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { ContextEntries, MailItem } from '#core/store/queries'
 import type { Entry, Limits, OperationRow, RouteRow, SessionRow } from '#core/store/rows'
@@ -25,6 +26,7 @@ import type {
   SessionSummary,
   TaskList,
 } from '../runtime.ts'
+import type { LeftOf } from '../runtime-options.ts'
 import type { ModelUsage } from '../usage.ts'
 
 /** Turns the store's rows into the views of the API. Pure. */
@@ -46,6 +48,8 @@ export function summaryOf(
     readonly usage: ModelUsage
     /** What its turn waits for. */
     readonly wait: WaitNotice | undefined
+    /** As `leave` noted it. */
+    readonly left: ReturnType<LeftOf>
   },
 ): SessionSummary {
   const { routes, usage, wait } = seen
@@ -55,6 +59,9 @@ export function summaryOf(
   const entries = source?.entries ?? []
   const { id, agent, title, createdAt, tail, turn, pending, effective, policy, pins } = session
   const { origin, forkedAt } = session
+  const activeAt = entries.at(-1)?.at ?? createdAt
+  const context = source === null ? 0 : buildContext(source, source.limits, tail).tokens
+  const left = source !== null && (seen.left?.at ?? 0) >= activeAt ? seen.left : null
   return {
     id,
     agent,
@@ -68,16 +75,19 @@ export function summaryOf(
     isCompacting: session.operation !== null,
     channels: [...new Set(routes.map(({ channel }) => channel))],
     createdAt,
-    activeAt: entries.at(-1)?.at ?? createdAt,
+    activeAt,
     entries: tail,
     turn,
     lastTurn: entries.findLast((entry) => entry.kind === 'turn')?.meta.ended ?? null,
     waiting: isGone ? 0 : pending.user + pending.notification,
-    contextTokens: source === null ? 0 : buildContext(source, source.limits, tail).tokens,
+    contextTokens: left?.tokens ?? context,
     windowTokens: session.limits.hardTokens,
     compaction: isGone || effective === 0 ? null : effective,
     compactedAt:
-      (entries.find(({ number }) => number === effective) ?? ownCompaction(entries))?.at ?? null,
+      left?.at ??
+      (entries.find(({ number }) => number === effective) ?? ownCompaction(entries))?.at ??
+      null,
+    left: left === null ? null : { at: left.at },
     policy,
     pins: Object.keys(pins).filter((name) => name !== NOTES_PIN),
     runner: session.runner,
@@ -85,18 +95,18 @@ export function summaryOf(
   }
 }
 
-/** The newest one that a client of the proxy made itself. */
+/** The newest one that is in the client's own history: the client made it, or `leave`. */
 function ownCompaction(entries: readonly Entry[]): Entry | undefined {
   // After a rewind to before it, nothing follows it in the context.
   const isInEffect = ({ number }: Entry) => entries.some((entry) => entry.number === number + 1)
   return entries.findLast(
-    (entry) => entry.kind === 'revert' && byClient(entry) && isInEffect(entry),
+    (entry) => entry.kind === 'revert' && isOfHistory(entry) && isInEffect(entry),
   )
 }
 
-function byClient(entry: Entry): boolean {
+function isOfHistory(entry: Entry): boolean {
   const body = parseBody('entry', entry)
-  return isObject(body) && body['by'] === 'client compaction'
+  return isObject(body) && (body['by'] === 'client compaction' || body['by'] === 'leave')
 }
 
 function stateOf(wait: WaitNotice | undefined): SessionSummary['state'] {
@@ -273,26 +283,49 @@ export function compactionView(
 }
 
 /**
- * The compactions that were undone, from all attempts, the newest first: committed, not in effect, and
- * no later one that still counts replaced them.
+ * The compactions that were undone: someone undid them, or went back to a message before them. The others
+ * that are no longer in effect were replaced: by a newer one, by an erasure that wrote the handoff again, or
+ * by one in the client's own history. `changes` are the reverts and erasures of the session.
  */
 export function undoneIn(
   rows: readonly OperationRow[],
-  effective: number,
+  changes: readonly Entry[],
 ): ReadonlySet<OperationRow> {
-  const undone = new Set<OperationRow>()
-  const counting: OperationRow[] = []
-  for (const row of rows.filter(({ state }) => state === 'committed')) {
-    const { entry } = row.result
-    // After an undo, the base of the next one is the undo. A rewrite stands beside its digest.
-    const isReplaced = counting.some(
-      ({ base, previous, by, covers }) =>
-        base === entry || previous === entry || (by === 'rewrite' && covers === row.covers),
-    )
-    if (entry === effective || isReplaced) counting.push(row)
-    else undone.add(row)
+  const undone = new Set<number>()
+  /** What each one replaced. */
+  const below = new Map<number, number>()
+  const downFrom = (number: number) => {
+    const chain: number[] = []
+    for (let at = number; at !== 0; at = below.get(at) ?? 0) chain.push(at)
+    return chain
   }
-  return undone
+  let effective = 0
+  const made = rows.flatMap((row) => entryOf(row) ?? [])
+  const handoffs = changes.filter((change) => compactionMetaOf(change) !== undefined)
+  const reverts = new Map<number, Entry>()
+  for (const change of changes) if (change.kind === 'revert') reverts.set(change.number, change)
+  const numbers = [...made, ...handoffs.map(({ number }) => number), ...reverts.keys()]
+  for (const number of [...new Set(numbers)].sort((one, other) => one - other)) {
+    const revert = reverts.get(number)
+    if (revert?.kind !== 'revert') {
+      below.set(number, effective)
+      effective = number
+      continue
+    }
+    const { previous } = revert.meta
+    const counting = downFrom(previous)
+    const left = isOfHistory(revert) ? [] : downFrom(effective)
+    for (const at of left) undone.add(at)
+    for (const at of counting) undone.delete(at)
+    effective = previous
+  }
+  return new Set(rows.filter((row) => undone.has(entryOf(row) ?? 0)))
+}
+
+/** Of a compaction that was made. */
+function entryOf({ state, result }: OperationRow): number | null {
+  const { entry } = result
+  return state === 'committed' && typeof entry === 'number' ? entry : null
 }
 
 const STATUSES: Readonly<Record<string, TaskList['tasks'][number]['status']>> = {

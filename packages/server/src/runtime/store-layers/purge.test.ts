@@ -57,7 +57,11 @@ describe('a purge', () => {
       kind: 'purged',
     })
     expect((await store.findSession(fixture.id))?.state).toBe('gone')
-    const [listed] = await listSummaries(store, { limit: 1 }, async () => undefined)
+    const [listed] = await listSummaries(
+      store,
+      { limit: 1 },
+      { waitOf: async () => undefined, leftOf: () => null },
+    )
     expect(listed).toMatchObject({ state: 'gone', contextTokens: 0, compaction: null })
   })
 

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { Argument, Command } from 'commander'
 import type { SessionId } from '#core/base/ids'
 import type { ReadStore } from '#core/store/contract'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { stateFolder } from '../../../host/platform.ts'
+import { leftFolder } from '../../../host/left-sessions.ts'
 import type { LeavableClient, LeaveRequest } from '../../../migration/leave/leave.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
@@ -62,7 +61,7 @@ async function runLeave(client: LeavableClient, name: string, flags: LeaveFlags)
   const prefix = `${client}-`
   const given = name.startsWith(prefix) ? name.slice(prefix.length) : name
   const home = process.env['HOME'] || homedir()
-  const copies = join(stateFolder(), 'left')
+  const copies = leftFolder()
   const base = { client, home, copies }
   if (flags.undo) {
     const session = findLeft({ ...base, session: given })

@@ -1,12 +1,8 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { sessionId } from '#core/base/ids'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { stateFolder } from '../../../host/platform.ts'
 import type { ReadAction } from '../../../host/with-runtime.ts'
-import type { LeavableClient } from '../../../migration/leave/leave.ts'
-import type { SessionSort, SessionSummary } from '../../../runtime/runtime.ts'
+import type { SessionSort } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
@@ -15,7 +11,7 @@ import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { unpricedModels, unpricedText } from './prices-hint.ts'
-import { drawSessions, type ListedSession } from './table.ts'
+import { drawSessions } from './table.ts'
 
 interface SessionsFlags extends StoreFlags {
   readonly agent?: string
@@ -63,22 +59,6 @@ export function sessionsCommand(): Command {
   })
 }
 
-/** The client of a session that was left continues from the handoff, unseen by the proxy. */
-async function withLeft(sessions: readonly SessionSummary[]): Promise<readonly ListedSession[]> {
-  const copies = join(stateFolder(), 'left')
-  if (!existsSync(copies)) return sessions
-  const { CLIENT_LOGS } = await import('../../../migration/leave/client-log.ts')
-  const { readLeft } = await import('../../../migration/leave/leave.ts')
-  const clients = Object.keys(CLIENT_LOGS) as LeavableClient[]
-  return sessions.map((session) => {
-    const client = clients.find((name) => session.id.startsWith(`${name}-`))
-    if (client === undefined) return session
-    const left = readLeft({ client, session: session.id.slice(client.length + 1), copies })
-    if (left === null || left.at < session.activeAt) return session
-    return { ...session, contextTokens: left.tokens, isLeft: true }
-  })
-}
-
 async function runSessions(
   { runtime, store }: Parameters<ReadAction>[0],
   flags: SessionsFlags,
@@ -100,8 +80,7 @@ async function runSessions(
   }
   const paint = paintOn(process.stdout)
   const columns = process.stdout.isTTY ? process.stdout.columns : undefined
-  const listed = await withLeft(sessions)
-  const text = drawSessions(listed, { now: Date.now(), paint, ...(columns && { columns }) })
+  const text = drawSessions(sessions, { now: Date.now(), paint, ...(columns && { columns }) })
   await writeOutput('-', text)
   if (!sessions.every(({ id }) => text.includes(id))) {
     printNotice('Ids are cut to fit; a command takes the beginning of an id.')

@@ -15,7 +15,7 @@ function summary(changed: Partial<SessionSummary> = {}): SessionSummary {
     ...{ id: sessionId('s-1'), agent: 'main', title: 'Trip', forkedFrom: null },
     ...{ state: 'idle', wait: null, isCompacting: false, channels: [], createdAt: 0, activeAt: 0 },
     ...{ entries: 1_234, turn: 1, lastTurn: 'answered', waiting: 0 },
-    ...{ contextTokens: 50, windowTokens: 100, compaction: null, compactedAt: null },
+    ...{ contextTokens: 50, windowTokens: 100, compaction: null, compactedAt: null, left: null },
     ...{ policy: 'steer', pins: [], runner: null, usage: USAGE },
     ...changed,
   }

@@ -6,11 +6,6 @@ import { printable } from '../../terminal/printable.ts'
 import { type Cell, type Column, drawTable } from '../../terminal/table.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
-export interface ListedSession extends SessionSummary {
-  /** `leave` has written its handoff into the client's log, and nothing was recorded since. */
-  readonly isLeft?: boolean
-}
-
 /** Columns yield their place in this order when the terminal is too narrow. */
 const COLUMNS: readonly Column[] = [
   { title: 'SESSION', yields: 6 },
@@ -28,7 +23,7 @@ const COLUMNS: readonly Column[] = [
 const TITLE_CHARACTERS_MAX = 48
 
 export function drawSessions(
-  sessions: readonly ListedSession[],
+  sessions: readonly SessionSummary[],
   options: { readonly now: number; readonly paint: Paint; readonly columns?: number },
 ): string {
   const { now, paint, columns: width } = options
@@ -81,8 +76,8 @@ const STATES: Record<SessionSummary['state'], Cell> = {
   gone: { text: 'gone', colour: 'dim' },
 }
 
-function stateCell({ state, isCompacting, lastTurn, isLeft }: ListedSession): Cell {
-  if (isLeft === true) return { text: 'left', colour: 'dim' }
+function stateCell({ state, isCompacting, lastTurn, left }: SessionSummary): Cell {
+  if (left !== null) return { text: 'left', colour: 'dim' }
   if (state === 'idle' && lastTurn === 'failed') return { text: 'failed', colour: 'red' }
   const isBeside = isCompacting && (state === 'idle' || state === 'turn')
   if (!isBeside) return STATES[state]

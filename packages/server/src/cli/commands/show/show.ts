@@ -16,7 +16,7 @@ import { requireNamed, unknownSession } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { waitText } from '../../terminal/answers.ts'
 import { paintOn } from '../../terminal/colours.ts'
-import { grouped } from '../../terminal/format.ts'
+import { ago, grouped } from '../../terminal/format.ts'
 import { countOption, NUMBER_MAX } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
@@ -138,11 +138,13 @@ async function showSnapshot(session: Session, number: number, flags: ShowFlags):
 }
 
 async function showTranscript(session: Session, flags: ShowFlags): Promise<number> {
-  const { entries, wait } = await found(session)
+  const summary = await found(session)
+  const { entries, wait } = summary
   const transcript = async (range: { from: number; to: number }) =>
     (await session.transcript(range)) ?? []
   const exitCode = await showEntries({ entries, transcript }, flags)
   if (wait !== null && !flags.json) printNotice(waitText(wait))
+  if (!flags.json) noteLeft(summary)
   return exitCode
 }
 
@@ -188,7 +190,19 @@ async function showContext(session: Session, flags: ShowFlags): Promise<number> 
     ? jsonLine(view)
     : drawContext(view, { paint, partLinesMax: linesMax(flags), ...width() }, flags)
   await writeOutput('-', text)
+  const isNow = flags.at === undefined && flags.snapshot === undefined
+  if (isNow && !flags.json) noteLeft(await found(session))
   return EXIT.done
+}
+
+/** The client goes on from its own log: what is recorded here is not what its model sees. */
+function noteLeft({ left, contextTokens, windowTokens }: SessionSummary): void {
+  if (left === null) return
+  const share = Math.round((contextTokens / Math.max(1, windowTokens)) * 100)
+  printNotice(
+    `The session was left ${ago(left.at, Date.now())}: its client goes on from the handoff in its own log, ` +
+      `with about ${grouped(contextTokens)} tokens (${share} %). The above is from before.`,
+  )
 }
 
 async function showReport(session: Session, number: number, flags: ShowFlags): Promise<number> {
