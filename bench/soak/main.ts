@@ -51,6 +51,8 @@ const GROWTH_MAX: Readonly<Record<string, number>> = {
 }
 /** A WAL that is never checkpointed grows with the messages; 64 MB is where the store cuts it. */
 const WAL_MB_MAX = 64
+/** More than the chats of one life use. */
+const CHAT_IDS = 1_000_000
 const PEOPLE = [41, 42, 43, 44, 45, 46]
 const MB = 2 ** 20
 
@@ -74,7 +76,7 @@ console.log(
   `${machineLine()}; ${(minutesBefore / 60).toFixed(1)} of ${hours} hours were done before`,
 )
 const model = await standIn({ journalEntriesMax: 4 }).start()
-const chat = await new BotApiServer().start()
+const chat = await new BotApiServer(life * CHAT_IDS).start()
 const server = await SoakServer.start(served, {
   ...{ modelUrl: model.url, chatUrl: chat.url, people: PEOPLE },
 })

@@ -39,13 +39,19 @@ export class BotApiServer {
   isDead = false
   #updates: Json[] = []
   readonly #all = new Map<number, Json>()
-  #nextUpdate = 1_000
-  #nextMessage = 1
+  #nextUpdate: number
+  #nextMessage: number
   #poll: { respond: (updates: Json[] | Refusal) => void } | null = null
   readonly #refusals: { readonly method: RegExp; readonly refusal: Refusal }[] = []
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((request, response) => void this.#answer(request, response))
   #isStuck = false
+
+  /** Ids are never used again: a server that continues for another one starts above its ids. */
+  constructor(firstId = 1) {
+    this.#nextMessage = firstId
+    this.#nextUpdate = 999 + firstId
+  }
 
   async start(port = 0): Promise<this> {
     this.#server.on('connection', (socket) => {
