@@ -3,6 +3,7 @@ import { plainText } from '../../message/text.ts'
 import { bounded } from '../ledger/gather.ts'
 import { ownWords } from '../own-words/pieces.ts'
 import { redact } from '../redact/redact.ts'
+import { isBare } from './bare.ts'
 import { LIFTS } from './lifts.ts'
 import { dropQuotations, endsAsQuestion, splitSentences } from './sentences.ts'
 import { weigh } from './weigh.ts'
@@ -60,5 +61,6 @@ const ASKED_FOR =
 
 function isRule(sentence: string, least: number): boolean {
   const bare = dropQuotations(sentence)
-  return endsAsQuestion(bare) ? ASKED_FOR.test(bare) : weigh(bare).sum > least
+  if (endsAsQuestion(bare)) return ASKED_FOR.test(bare)
+  return weigh(bare).sum > least && !isBare(bare)
 }

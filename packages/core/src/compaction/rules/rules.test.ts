@@ -93,6 +93,44 @@ describe('findRules', () => {
     },
   )
 
+  it.each([
+    'Remember that.',
+    'Please remember this for later.',
+    'I want you to remember that!',
+    'Never do that again.',
+    'Keep it that way.',
+    'Merke dir das bitte.',
+    'Denk daran.',
+    'Souviens-toi de ça.',
+    "Ne l'oublie pas.",
+    'No lo olvides.',
+    'Não se esqueça disso.',
+    'Ricordalo, per favore.',
+    'Hou dat in gedachten.',
+    'Не забудь это.',
+    '记住这一点。',
+    'これを忘れないでください。',
+    '기억해 둬.',
+  ])('takes a sentence that only points at another for none: %s', (pointer) => {
+    expect(textsOf(user(pointer))).toEqual([])
+    // What it points at is kept by itself.
+    const rule = 'Never open the gate.'
+    expect(textsOf(user(`${rule} ${pointer}`))).toEqual([rule])
+  })
+
+  it.each([
+    'Remember that I hate emojis.',
+    'Always remember to run the linter.',
+    'Keep it short.',
+    'Never touch it.',
+    'Denk immer daran, nie auf main zu pushen.',
+    'N’oublie pas : jamais de push sur main.',
+    'No lo subas nunca a producción.',
+    '记住，永远不要删除日志。',
+  ])('keeps one that also says what to do: %s', (rule) => {
+    expect(textsOf(user(rule))).toEqual([rule])
+  })
+
   it('takes none from anybody but the person', () => {
     const rule = 'Never open the gate.'
     expect(textsOf(user(rule))).toEqual([rule])
