@@ -103,6 +103,22 @@ describe('a store opened read-only', () => {
     expect(traces(copy)).toEqual(before)
   })
 
+  it('reads a store beside which a process that was killed while it opened left the start of a WAL', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hello', 'hi')
+    const header = readFileSync(`${copyOfLive(path)}-wal`).subarray(0, 32)
+    await store.close()
+    writeFileSync(`${path}-wal`, header)
+    writeFileSync(`${path}-shm`, Buffer.alloc(32_768))
+    const before = traces(path)
+    const only = await look(path)
+    expect(await lookEverywhere(only, fixture)).toBe(3)
+    await only.close()
+    expect(traces(path)).toEqual(before)
+  })
+
   it('sees what other processes commit as they open, write and close', async () => {
     const path = newPath()
     const first = await open(path)

@@ -238,9 +238,16 @@ function takenPlace(path: string): StoreRefusedError {
   })
 }
 
+/**
+ * The bytes of commits in the WAL. A process killed while it opened the store leaves the header alone,
+ * and SQLite 3.51 cannot read such a WAL without changing it ("locking protocol").
+ */
 export function walSize(path: string): number {
-  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  return Math.max(0, size - WAL_HEADER_BYTES)
 }
+
+const WAL_HEADER_BYTES = 32
 
 /** The attributes that change when another process writes to a file that is read without locks. */
 export function fileState(path: string): string {

@@ -7,26 +7,30 @@ import { SQLITE_SCHEMA } from './schema.ts'
 import { fileState, hasWalIndex, refuseForeignFiles, walSize } from './store-file.ts'
 import { Reader } from './worker/reader.ts'
 
-/** Busy writers are read through the WAL; this many changes outside it are unexpected. */
-const TRIES_MAX = 20
+/**
+ * How long the files may keep changing. Busy writers are read through the WAL; only opening and
+ * closing the store changes its files otherwise, which takes a process milliseconds.
+ */
+const CHANGING_MS_MAX = 2_000
+const PAUSE_MS = 5
 
 /**
  * Reads a store without leaving a trace: an ordinary read-only connection would create a WAL and
  * its index. A file without a WAL is read as immutable, without locks, so a result counts only if
  * the file is unchanged afterwards. Once there is a WAL, its index is read as the writer left it,
- * and locks separate reader and writer.
+ * and locks separate reader and writer. A process that closes the store removes first the index, then
+ * the WAL, so an error of opening counts only if it stays.
  */
 export class TracelessReader {
   readonly #path: string
-  #reader: Reader
+  #reader: Reader | null = null
   #state = ''
 
   constructor(path: string) {
     this.#path = path
-    this.#reader = this.#open()
-    const { schema } = this.#reader
+    const schema = this.#steadily((reader) => reader.schema)
     if (schema === SQLITE_SCHEMA) return
-    this.#reader.close()
+    this.close()
     const problem =
       schema === 0
         ? 'it holds no store: it is empty.'
@@ -34,19 +38,52 @@ export class TracelessReader {
     throw new StoreRefusedError({ path, problem })
   }
 
-  #open(): Reader {
+  read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): unknown {
+    return this.#steadily((reader) => reader.read(verb, query))
+  }
+
+  #steadily<Answer>(work: (reader: Reader) => Answer): Answer {
+    const until = performance.now() + CHANGING_MS_MAX
+    for (;;) {
+      const opened = attempt(() => this.#current())
+      const answer = 'error' in opened ? opened : attempt(() => work(opened.value))
+      const isSteady = this.#present() === this.#state
+      if (isSteady && 'value' in answer) return answer.value
+      if (performance.now() > until || (isSteady && !this.#mayPass(opened))) {
+        if (isSteady && 'error' in answer) throw answer.error
+        const problem = 'the file changed each time while it was read'
+        throw new StoreBusyError({ waitedMs: CHANGING_MS_MAX, problem })
+      }
+      Atomics.wait(STILL, 0, 0, PAUSE_MS)
+    }
+  }
+
+  #current(): Reader {
+    if (this.#reader !== null && this.#present() === this.#state) return this.#reader
+    this.close()
     refuseForeignFiles(this.#path)
     this.#state = this.#present()
     try {
-      return new Reader(this.#path, this.#manner())
+      this.#reader = new Reader(this.#path, this.#manner())
     } catch (error) {
       throw translateSqliteError(error, this.#path)
     }
+    return this.#reader
+  }
+
+  /** Whether opening may have failed because a process was just removing the WAL and its index. */
+  #mayPass(opened: Attempted<Reader>): boolean {
+    if (!('error' in opened)) return false
+    return opened.error instanceof StoreBusyError || this.#lacksIndex()
+  }
+
+  #lacksIndex(): boolean {
+    return walSize(this.#path) > 0 && !hasWalIndex(this.#path)
   }
 
   #manner(): ReadOnlyMode {
     if (walSize(this.#path) === 0) return '?immutable=1'
-    if (hasWalIndex(this.#path)) return '?readonly_shm=1'
+    if (!this.#lacksIndex()) return '?readonly_shm=1'
     const problem =
       'its WAL has no index, as in a copy of two of three files, and making one would be writing. Copy both files and open the copy.'
     throw new StoreRefusedError({ path: this.#path, problem })
@@ -57,35 +94,25 @@ export class TracelessReader {
     return walSize(this.#path) > 0 ? 'wal' : fileState(this.#path)
   }
 
-  read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): unknown {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
-      if (this.#present() !== this.#state) {
-        this.#reader.close()
-        this.#reader = this.#open()
-      }
-      const answer = attempt(() => this.#reader.read(verb, query))
-      if (this.#present() !== this.#state) continue
-      if ('error' in answer) throw answer.error
-      return answer.value
-    }
-    const problem = 'the file changed each time while it was read'
-    throw new StoreBusyError({ waitedMs: 0, problem })
-  }
-
   backup(to: string): void {
-    this.#reader.backup(to)
+    this.#steadily((reader) => reader).backup(to)
   }
 
   close(): void {
-    this.#reader.close()
+    this.#reader?.close()
+    this.#reader = null
   }
 }
+
+const STILL = new Int32Array(new SharedArrayBuffer(4))
+
+type Attempted<Value> = { readonly value: Value } | { readonly error: unknown }
 
 /**
  * A page that changes during a read may look damaged, so the caller checks the file before it
  * throws.
  */
-function attempt(work: () => unknown): { readonly value: unknown } | { readonly error: unknown } {
+function attempt<Value>(work: () => Value): Attempted<Value> {
   try {
     return { value: work() }
   } catch (error) {
