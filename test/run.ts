@@ -61,7 +61,7 @@ const LONG_PARTS = [
 /** Folders of few quick tests: each run of its own would cost three seconds more. */
 const SMALL_PARTS = [
   ...['bench', 'test/library', 'test/mutants', 'test/mutate', 'test/rehearsal', 'test/samples'],
-  ...['test/tables', 'test/wire'],
+  ...['test/clients', 'test/tables', 'test/wire'],
 ]
 
 /** Keeps all cores busy by itself, and has a time to keep. */
