@@ -2,6 +2,7 @@ import { AuditLog, NO_AUDIT } from '#core/audit/log/log'
 import { systemClock } from '#core/base/clock'
 import type { Logger } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
+import { leftIn } from '../migration/leave/left-sessions.ts'
 import { openEmbedder } from '../model/embeddings/embedder.ts'
 import { standIn } from '../proof/stand-in/server.ts'
 import type { Agent } from '../runtime/agent.ts'
@@ -13,10 +14,9 @@ import { type Loaded, requireConfig } from './config/load.ts'
 import type { Config } from './config/schema/schema.ts'
 import type { StoreFlags } from './flags.ts'
 import { runtimeTerms } from './from-config.ts'
-import { leftOf } from './left-sessions.ts'
 import { type OpenLogger, openLogger } from './open-logger.ts'
 import { mayLackCommits, openStore } from './open-store.ts'
-import { programEnvironment } from './platform.ts'
+import { leftFolder, programEnvironment } from './platform.ts'
 import {
   auditFolder,
   besideStore,
@@ -99,7 +99,7 @@ export async function openHost(
       logger,
       audit,
       runs: terms.runs,
-      leftOf,
+      leftOf: leftIn(leftFolder),
       ...(embedder !== undefined && { embedder }),
     })
     closers.push(() => runtime.close())

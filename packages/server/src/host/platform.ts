@@ -97,3 +97,8 @@ export function programEnvironment(env: NodeJS.ProcessEnv = process.env): Record
     }),
   )
 }
+
+/** For the copies of clients' logs that `leave` changed. */
+export function leftFolder(): string {
+  return join(stateFolder(), 'left')
+}

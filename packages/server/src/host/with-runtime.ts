@@ -1,10 +1,11 @@
 import type { ReadStore, Store } from '#core/store/contract'
+import { leftIn } from '../migration/leave/left-sessions.ts'
 import { type EmbeddingRoute, openEmbedder } from '../model/embeddings/embedder.ts'
 import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { StoreFlags } from './flags.ts'
-import { leftOf } from './left-sessions.ts'
+import { leftFolder } from './platform.ts'
 import { configuredSpend, withStore, withStoreToRead } from './store-selection.ts'
 
 /**
@@ -66,7 +67,7 @@ async function overRuntime(
   const { spend, embeddings } = known
   const embedder = embeddings && openEmbedder(embeddings, process.env)
   const runtime = await openRuntime({
-    ...{ store, agents: [], runs: false, auxiliary: { spend }, leftOf },
+    ...{ store, agents: [], runs: false, auxiliary: { spend }, leftOf: leftIn(leftFolder) },
     ...(embedder !== undefined && { embedder }),
   })
   try {

@@ -16,7 +16,7 @@ import { modelUsageOf } from '../usage.ts'
 import { summaryOf } from './views.ts'
 
 /** What a summary tells that is not in the session's rows. */
-export interface Evidence {
+export interface SummaryEvidence {
   /** Why its running turn waits; undefined: it does not, or this process does not know. */
   readonly waitOf: (session: SessionRow) => Promise<WaitNotice | undefined>
   readonly leftOf: LeftOf
@@ -25,7 +25,7 @@ export interface Evidence {
 export async function listSummaries(
   store: Store,
   query: SessionQuery,
-  evidence: Evidence,
+  evidence: SummaryEvidence,
 ): Promise<readonly SessionSummary[]> {
   const { sort = 'id', ...page } = query
   const rows = sort === 'id' ? await store.listSessions(page) : await listNewest(store, sort, page)
@@ -94,7 +94,7 @@ function unlessDamage(error: unknown): undefined {
 export async function readSummary(
   store: Store,
   session: SessionRow,
-  evidence: Evidence,
+  evidence: SummaryEvidence,
 ): Promise<SessionSummary> {
   const { id: sessionId } = session
   const { waitOf, leftOf } = evidence

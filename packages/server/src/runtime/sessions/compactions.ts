@@ -8,8 +8,9 @@ import { entryView } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
 import type { OperationRow, SessionRow } from '#core/store/rows'
+import { compactionView, undoneIn } from '../compaction-view.ts'
 import type { CompactionView, ContextView, SessionSnapshot } from '../runtime.ts'
-import { compactionView, undoneIn, viewContext } from './views.ts'
+import { viewContext } from './views.ts'
 
 export { readCompactionReport } from '#core/session/view/compaction-report'
 

@@ -39,7 +39,12 @@ import {
   admitMessage,
   conflictUnlessIn,
 } from './admission.ts'
-import { type Evidence, readSummary, type SearchParts, searchEntries } from './all-sessions.ts'
+import {
+  readSummary,
+  type SearchParts,
+  type SummaryEvidence,
+  searchEntries,
+} from './all-sessions.ts'
 import {
   openSnapshot,
   readCompactionReport,
@@ -56,7 +61,7 @@ type ControlBody = Parameters<Session['install']>[0]['preview']
 type PreviewParts = Parameters<typeof previewCompaction>[0]
 
 /** The parts of the runtime that a handle needs. */
-export interface SessionDependencies extends AdmissionDependencies, Evidence {
+export interface SessionDependencies extends AdmissionDependencies, SummaryEvidence {
   readonly sharesNotes: (agent: string) => boolean
   readonly notesTokensMax: (agent: string) => number | undefined
   readonly hub: EventHub

@@ -1,4 +1,4 @@
-import { entryNumber, type SessionId } from '#core/base/ids'
+import type { SessionId } from '#core/base/ids'
 import { isObject, type JsonObject } from '#core/base/json'
 import { findTasks } from '#core/compaction/plan/tasks'
 import type { Handoff } from '#core/message/handoff/handoff'
@@ -11,14 +11,12 @@ import { buildContext, type Context, messagesOf } from '#core/session/context/bu
 import type { ContextPiece } from '#core/session/context/piece'
 import type { WaitNotice } from '#core/session/events/runtime-event'
 import type { SessionSettings } from '#core/session/settings'
-import type { CompactionSpend } from '#core/session/view/compaction-report'
-import { compactionMetaOf } from '#core/store/fold'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { ContextEntries, MailItem } from '#core/store/queries'
-import type { Entry, Limits, OperationRow, RouteRow, SessionRow } from '#core/store/rows'
+import type { Entry, Limits, RouteRow, SessionRow } from '#core/store/rows'
 import { HARD_SHARE, SOFT_SHARE } from '../client-sessions/frame.ts'
+import { isOfHistory } from '../compaction-view.ts'
 import type {
-  CompactionView,
   ContextPart,
   ContextView,
   Mail,
@@ -26,7 +24,6 @@ import type {
   SessionSummary,
   TaskList,
 } from '../runtime.ts'
-import type { LeftOf } from '../runtime-options.ts'
 import type { ModelUsage } from '../usage.ts'
 
 /** Turns the store's rows into the views of the API. Pure. */
@@ -49,7 +46,7 @@ export function summaryOf(
     /** What its turn waits for. */
     readonly wait: WaitNotice | undefined
     /** As `leave` noted it. */
-    readonly left: ReturnType<LeftOf>
+    readonly left: { readonly at: number; readonly tokens: number } | null
   },
 ): SessionSummary {
   const { routes, usage, wait } = seen
@@ -102,11 +99,6 @@ function ownCompaction(entries: readonly Entry[]): Entry | undefined {
   return entries.findLast(
     (entry) => entry.kind === 'revert' && isOfHistory(entry) && isInEffect(entry),
   )
-}
-
-function isOfHistory(entry: Entry): boolean {
-  const body = parseBody('entry', entry)
-  return isObject(body) && (body['by'] === 'client compaction' || body['by'] === 'leave')
 }
 
 function stateOf(wait: WaitNotice | undefined): SessionSummary['state'] {
@@ -229,103 +221,6 @@ function handoffParts(handoff: Handoff, tokens: number, covers: number): readonl
     rest -= share
     return { kind, tokens: share, text, role: null, origin }
   })
-}
-
-export function compactionView(
-  row: OperationRow,
-  session: SessionRow,
-  beside: {
-    readonly spend: CompactionSpend | null
-    /** Since when a turn waited, if one did. */
-    readonly heldSince: number | null
-    readonly isUndone: boolean
-  },
-): CompactionView {
-  const number = (key: string) => {
-    const found = row.result[key]
-    return typeof found === 'number' ? found : null
-  }
-  const text = (key: string) => {
-    const found = row.result[key]
-    return typeof found === 'string' ? found : null
-  }
-  const entry = number('entry')
-  const { by, trigger, startedAt, endedAt } = row
-  // A turn requested these because it could not continue; others only coincided with it.
-  const isAskedByTurn = trigger === 'preflight' || trigger === 'reactive'
-  const heldSince = isAskedByTurn ? startedAt : beside.heldSince
-  return {
-    operationId: row.id,
-    state: row.state,
-    by,
-    trigger,
-    reason: row.reason,
-    base: row.base,
-    covers: row.covers,
-    startedAt,
-    endedAt,
-    tokensBefore: number('tokensBefore'),
-    tokensAfter: number('tokensAfter'),
-    entry: entry === null ? null : entryNumber(entry),
-    modelRoute: text('modelRoute'),
-    rung: by === 'digest' && row.result['isAdopted'] !== true ? 'digest' : text('rung'),
-    waitMs:
-      heldSince === null || endedAt === null
-        ? 0
-        : Math.max(0, endedAt - Math.max(startedAt, heldSince)),
-    spend: beside.spend,
-    failure: row.state === 'committed' ? null : text('reason'),
-    isInEffect: row.state === 'committed' && entry === session.effective,
-    isUndone: beside.isUndone,
-    isAdopted: row.result['isAdopted'] === true,
-    warning: text('warning'),
-  }
-}
-
-/**
- * The compactions that were undone: someone undid them, or went back to a message before them. The others
- * that are no longer in effect were replaced: by a newer one, by an erasure that wrote the handoff again, or
- * by one in the client's own history. `changes` are the reverts and erasures of the session.
- */
-export function undoneIn(
-  rows: readonly OperationRow[],
-  changes: readonly Entry[],
-): ReadonlySet<OperationRow> {
-  const undone = new Set<number>()
-  /** What each one replaced. */
-  const below = new Map<number, number>()
-  const downFrom = (number: number) => {
-    const chain: number[] = []
-    for (let at = number; at !== 0; at = below.get(at) ?? 0) chain.push(at)
-    return chain
-  }
-  let effective = 0
-  const made = rows.flatMap((row) => entryOf(row) ?? [])
-  const handoffs = changes.filter((change) => compactionMetaOf(change) !== undefined)
-  const reverts = new Map<number, Entry>()
-  for (const change of changes) if (change.kind === 'revert') reverts.set(change.number, change)
-  const numbers = [...made, ...handoffs.map(({ number }) => number), ...reverts.keys()]
-  for (const number of [...new Set(numbers)].sort((one, other) => one - other)) {
-    const revert = reverts.get(number)
-    if (revert?.kind !== 'revert') {
-      below.set(number, effective)
-      effective = number
-      continue
-    }
-    const { previous } = revert.meta
-    const counting = downFrom(previous)
-    const left = isOfHistory(revert) ? [] : downFrom(effective)
-    for (const at of left) undone.add(at)
-    for (const at of counting) undone.delete(at)
-    effective = previous
-  }
-  return new Set(rows.filter((row) => undone.has(entryOf(row) ?? 0)))
-}
-
-/** Of a compaction that was made. */
-function entryOf({ state, result }: OperationRow): number | null {
-  const { entry } = result
-  return state === 'committed' && typeof entry === 'number' ? entry : null
 }
 
 const STATUSES: Readonly<Record<string, TaskList['tasks'][number]['status']>> = {
