@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { runContract } from './benches/failing-disk.ts'
 
 /** Its many replies would take nine tenths of the time: `npm run test:full` has it. */
-const isQuick = (name: string) => !name.startsWith('replies that wait come along, however many')
+const isQuick = (name: string) =>
+  !name.startsWith('an import includes all waiting replies, however many')
 
 describe('a failing disk', () => {
   it('keeps the contract, full at each statement of each verb, one after another [I24, fault 62]', async () => {

@@ -23,7 +23,7 @@ export interface ListSessions {
   readonly after?: SessionId
   readonly limit: number
 }
-/** A holder's look at its session: what it does not know since the last one. */
+/** A holder's look at its session: the changes since its last look. */
 export interface Look {
   readonly sessionId: SessionId
   /** From the last look; null: this is the first one. */

@@ -66,7 +66,7 @@ export const adoptions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an adopted handoff stands for what it covers, and the rest stays word for word [I9]',
+    name: 'an adopted handoff replaces the entries it covers, and the rest stays word for word [I9]',
     run: async ({ store }) => {
       const fixture = await imported(store)
       const handoff = { kind: 'compaction', covers: entryNumber(2) } as const
@@ -109,7 +109,7 @@ export const adoptions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session that was born here, or is in a turn, takes no history',
+    name: 'only an imported session between turns accepts history',
     run: async ({ store }) => {
       const id = await create(store)
       const own = await StoreFixture.acquire(store, id, await register(store))
@@ -121,7 +121,7 @@ export const adoptions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a rewind takes what was said behind it out of the context and keeps it in the transcript [I1, I9]',
+    name: 'a rewind removes the messages after its target from the context and keeps them in the transcript [I1, I9]',
     run: async ({ store }) => {
       const fixture = await imported(store)
       const back = (to: number, effective = 0) =>
@@ -147,7 +147,7 @@ export const adoptions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a rewind keeps a compaction that covers only what lies before it, and no other [I9]',
+    name: 'a rewind keeps a compaction that covers only entries up to its target, and no other [I9]',
     run: async ({ store }) => {
       const fixture = await imported(store)
       const handoff = { kind: 'compaction', covers: entryNumber(2) } as const
@@ -170,7 +170,7 @@ export const adoptions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a rewind without a place undoes a compaction and leaves no message behind [I9]',
+    name: 'a rewind without a target undoes a compaction and removes no message from the context [I9]',
     run: async ({ store }) => {
       const fixture = await imported(store)
       const handoff = { kind: 'compaction', covers: entryNumber(2), by: 'digest' } as const

@@ -27,7 +27,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a compaction covers nothing that no model has seen [I10]',
+    name: 'a compaction cannot cover entries that no model has seen [I10]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       await fixture.hear('three')
@@ -35,7 +35,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a compaction covers more than the one in effect',
+    name: 'a compaction must cover more entries than the one in effect',
     run: async ({ store }) => {
       const fixture = await talked(store)
       await fixture.compact(3)
@@ -142,7 +142,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'failure is neutral: the session row is as before, with a typed reason [I12]',
+    name: 'a failed compaction leaves the session row unchanged and records its reason [I12]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const before = await fixture.row()
@@ -241,7 +241,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a clearing covers no more than is covered, and is undone like any compaction [I12]',
+    name: 'a clearing does not extend the covered range, and is reverted like any compaction [I12]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const first = await fixture.compact(3)
@@ -259,7 +259,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a clearing shortens nothing that no model has seen [I10]',
+    name: 'a clearing cannot shorten entries that no model has seen [I10]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const { seen } = await fixture.row()
@@ -268,7 +268,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a compaction leaves cleared what it does not cover, and no more than that [I13]',
+    name: 'a compaction keeps an earlier clearing only for results that it does not cover [I13]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       expectKind(await fixture.clear(4), 'committed')
@@ -281,7 +281,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'without a digest there is nothing to rewrite',
+    name: 'a rewrite is refused when the compaction in effect is not a digest',
     run: async ({ store }) => {
       const fixture = await talked(store)
       await fixture.compact(4)
@@ -289,7 +289,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a rewrite gives way to any other claim, in the claiming commit [I6]',
+    name: 'any other claim supersedes a running rewrite, in the same commit [I6]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       await fixture.compact(3, 'digest')
@@ -301,7 +301,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what a model is writing gives way to a digest, in the claiming commit [I6, I35]',
+    name: "a digest's claim supersedes a running model compaction, in the same commit [I6, I35]",
     run: async ({ store }) => {
       const fixture = await talked(store)
       const slow = await fixture.claim(3)
@@ -313,7 +313,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a rewrite joins what is in flight and supersedes nothing [I6]',
+    name: 'a rewrite joins a compaction in flight instead of superseding it [I6]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       await fixture.compact(3, 'digest')
@@ -325,7 +325,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a new digest has its own tries [I27]',
+    name: 'a new digest resets the count of rewrites [I27]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       await fixture.compact(3, 'digest')

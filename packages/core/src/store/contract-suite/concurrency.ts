@@ -8,7 +8,7 @@ const wide = { ...LIMITS, laneMailMax: 10_000, sourceMailMax: 10_000 }
 
 export const concurrency: readonly StoreCase[] = [
   {
-    name: 'what one handle commits, another reads at once [I1]',
+    name: "one handle reads another's commits at once [I1]",
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const fixture = await StoreFixture.open(store)
@@ -71,7 +71,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'one key sent a hundred times at once over two handles is taken in once [I4, fault 30]',
+    name: 'one key sent a hundred times at once over two handles is admitted once [I4, fault 30]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const id = await create(store)
@@ -87,7 +87,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many acquirers of one session in the same moment one wins [I8, fault 18]',
+    name: 'when many runners acquire one session at once, exactly one succeeds [I8, fault 18]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const id = await create(store)
@@ -107,7 +107,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many claims in the same moment one is made, the others join it [I6, fault 27]',
+    name: 'when many compactions are claimed at once, one starts and the others join it [I6, fault 27]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('a', 'b')
@@ -118,7 +118,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many appends at one tail one is committed [I8]',
+    name: 'when many appends name the same tail, exactly one is committed [I8]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const fixture = await StoreFixture.open(store)
@@ -133,7 +133,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many starts afresh from one route in the same moment one is made [I30]',
+    name: 'when many callers start afresh from one route at once, one session is created [I30]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const route = { agent: 'ada', channel: 'c', address: 'a' }
@@ -157,7 +157,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many senders at once each reply is claimed by one [I31]',
+    name: 'each reply is claimed by one sender when many claim at once [I31]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const fixture = await StoreFixture.open(store)
@@ -195,7 +195,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a refused verb does not spoil its neighbours in one moment [I9]',
+    name: 'a refused request does not affect requests made at the same moment [I9]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const outcomes = await Promise.allSettled([

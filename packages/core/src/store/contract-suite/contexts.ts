@@ -14,7 +14,7 @@ async function talked(store: Store): Promise<StoreFixture> {
 
 export const contexts: readonly StoreCase[] = [
   {
-    name: 'a revert brings the compaction below back into effect [I9]',
+    name: 'a revert brings the previous compaction back into effect [I9]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const first = await fixture.compact(3)
@@ -28,7 +28,7 @@ export const contexts: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a revert steps past a compaction below whose text was erased',
+    name: 'a revert skips an earlier compaction whose text was erased',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const first = await fixture.compact(1)
@@ -42,7 +42,7 @@ export const contexts: readonly StoreCase[] = [
     },
   },
   {
-    name: 'only the newest effective compaction is reverted [I13]',
+    name: 'a revert of any compaction but the one in effect is refused [I13]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const first = await fixture.compact(3)
@@ -62,7 +62,7 @@ export const contexts: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a revert raises the base: what was written on the old one is void [I7]',
+    name: 'a revert raises the base and supersedes a compaction running on the old one [I7]',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const entry = await fixture.compact(3)
@@ -73,7 +73,7 @@ export const contexts: readonly StoreCase[] = [
     },
   },
   {
-    name: 'after a revert the same range may be covered anew',
+    name: 'after a revert the same range can be compacted again',
     run: async ({ store }) => {
       const fixture = await talked(store)
       const entry = await fixture.compact(4)

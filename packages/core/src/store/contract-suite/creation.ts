@@ -53,7 +53,7 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'who has no types is told so: ids, lanes, limits and counts that are none are refused [I5, I24, I33]',
+    name: 'an id, a lane, a limit or a count of the wrong type or range is refused [I5, I24, I33]',
     run: async ({ store }) => {
       const plain = { agent: 'ada', limits: LIMITS, policy: 'steer', operation: newOperation() }
       const born = (fields: object) => store.createSession({ ...plain, ...fields } as never)
@@ -79,7 +79,7 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a birth writes its own audit line, with its operation [I20, I30]',
+    name: 'creating a session writes its own audit line, with its operation [I20, I30]',
     run: async ({ store }) => {
       const operation = newOperation()
       const id = await create(store, { operation })
@@ -89,7 +89,7 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'limits whose parts exceed the hard limit are refused at birth [I33]',
+    name: 'limits whose parts exceed the hard limit are refused at creation [I33]',
     run: async ({ store }) => {
       const limits = { ...LIMITS, inputTokens: LIMITS.inputTokens + 1 }
       const id = sessionId('too-much')
@@ -106,14 +106,14 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session born with a route is found by it',
+    name: 'a session created with a route is found by it',
     run: async ({ store }) => {
       const id = await create(store, { route })
       assert.deepEqual(await store.findRoute(route), { ...route, sessionId: id, version: 1 })
     },
   },
   {
-    name: 'a route that points somewhere is not taken by a birth',
+    name: 'a new session cannot take a route that leads to another one',
     run: async ({ store }) => {
       const first = await create(store, { route })
       const second = sessionId('second')
@@ -125,7 +125,7 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a route is re-pointed only from the version that was read',
+    name: 'a route changes only for a caller that names its current version',
     run: async ({ store }) => {
       const one = await create(store, { route })
       const two = await create(store)
@@ -136,14 +136,14 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a route cannot point to a session that is not there [I5]',
+    name: 'a route cannot point to a session that does not exist [I5]',
     run: async ({ store }) => {
       const nobody = sessionId('nobody')
       expectKind(await store.pointRoute({ route, sessionId: nobody, version: 0 }), 'gone')
     },
   },
   {
-    name: 'a start afresh makes a session, re-points the route and names the old one [I30]',
+    name: 'starting afresh creates a session, moves the route to it and returns the old one [I30]',
     run: async ({ store }) => {
       const old = await create(store, { route })
       const outcome = expectKind(await afresh(store, { version: 1, id: 'fresh' }), 'started')
@@ -165,7 +165,7 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a start afresh with an old picture of the route changes nothing',
+    name: 'starting afresh from an outdated version of the route changes nothing',
     run: async ({ store }) => {
       const old = await create(store, { route })
       expectKind(await afresh(store, { version: 0, id: 'fresh' }), 'route-changed')
@@ -174,7 +174,7 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a start afresh stops the running turn of the session it leaves [I11]',
+    name: 'starting afresh stops the running turn of the old session [I11]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store, { route })
       await fixture.hear('long work')
@@ -184,7 +184,7 @@ export const creation: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a key that made a session is refused for a message [I4]',
+    name: 'a key that started a session afresh is refused for a message [I4]',
     run: async ({ store }) => {
       await create(store, { route })
       expectKind(await afresh(store, { key: 'k', version: 1 }), 'started')

@@ -19,7 +19,7 @@ export const delivery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an older item of the same lane is not overtaken [I2]',
+    name: 'mail is not delivered before older mail of the same lane [I2]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const first = await fixture.admit(said('1'))
@@ -30,7 +30,7 @@ export const delivery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a user message may overtake a notification',
+    name: 'a user message may be delivered before an older notification',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const note = await fixture.admit(said('n'), { lane: 'notification' })
@@ -63,7 +63,7 @@ export const delivery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a delivery begins a turn, a second one joins it',
+    name: 'a delivery starts a turn, and a second one joins it',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('a')
@@ -95,7 +95,7 @@ export const delivery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a single item above the bound is delivered alone, never stuck [I23, I33]',
+    name: 'a single item above the bound is delivered alone instead of waiting forever [I23, I33]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const huge = await fixture.admit(said('huge'), { tokens: 5_000 })
@@ -105,7 +105,7 @@ export const delivery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a delivery that is refused half-way leaves nothing behind [I9]',
+    name: 'a delivery with one item too many delivers none of them [I9]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const good = await fixture.admit(said('1'), { tokens: 200 })
@@ -116,7 +116,7 @@ export const delivery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what one sender sends out of order is kept in the order of its arrival, once each [I2, fault 32]',
+    name: 'messages that arrive out of order are kept in order of arrival, each once [I2, fault 32]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const send = (part: number) => fixture.tryAdmit(`part ${part}`, { key: `part-${part}` })
@@ -157,7 +157,7 @@ export const withdrawals: readonly StoreCase[] = [
     },
   },
   {
-    name: 'withdrawing twice, or what was delivered, is refused with the state',
+    name: 'withdrawing mail that is already withdrawn or delivered is refused with its state',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const one = await fixture.admit(said('1'))
@@ -172,7 +172,7 @@ export const withdrawals: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what was withdrawn is known by its key; a message stays on record, a notification keeps no words [I4, I19]',
+    name: 'withdrawn mail keeps its key; a message keeps its text, a notification loses it [I4, I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       for (const [lane, kept] of [

@@ -127,7 +127,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'handoffs below the erased range stay, and a revert goes to them',
+    name: 'handoffs below the erased range stay, and a revert returns to them',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('one', 'a')
@@ -140,7 +140,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'notes proposed from a range go with any entry of it; others go with their own [I19]',
+    name: 'notes proposed from a range are erased with any entry of it; others with their own entry [I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const other = await StoreFixture.open(store)
@@ -164,7 +164,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the title goes with any erased entry: it may repeat it [I19]',
+    name: 'erasing any entry removes the title, which may repeat it [I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('canary', 'ok')
@@ -175,7 +175,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a title that was being written when its entry was erased is refused [I19]',
+    name: 'a title is refused if an entry that it was written from has been erased meanwhile [I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('canary', 'ok')
@@ -189,7 +189,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'control mail keeps no words once it is settled or withdrawn, and is known by its key [I19]',
+    name: 'control mail loses its text once it is settled or withdrawn, and keeps its key [I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const asked = { lane: 'control', control: 'pin', key: 'k1' } as const
@@ -208,7 +208,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a schedule goes with the entries that it repeats; those of other sessions stay [I19]',
+    name: 'an erasure removes the schedules it names, but none of other sessions [I19]',
     run: async ({ store }) => {
       const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
       await fixture.exchange('canary', 'noted')
@@ -231,7 +231,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a pin is erased alone: no handoff, title or note is made from one [I19]',
+    name: 'erasing a pin leaves handoff, title and notes, which are never made from one [I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const number = expectKind(await fixture.pin('rule', 'canary', 5), 'appended').tail.number
@@ -261,7 +261,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a blob goes with its last entry, not before',
+    name: 'a blob is removed with the last entry that uses it, not before',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const bytes = new Uint8Array([5])
@@ -279,7 +279,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an entry that is not there cannot be erased, and nothing else is',
+    name: 'an erasure that names an unknown entry is refused and erases nothing',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('a', 'b')
@@ -290,7 +290,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'erasing twice is erasing once [I28]',
+    name: 'erasing an entry a second time changes nothing [I28]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('a', 'b')
@@ -300,7 +300,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a deleted session refuses mail as gone and its holder is out [I24]',
+    name: 'a deleted session refuses mail as gone and supersedes its holder [I24]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const request = { sessionId: fixture.id, operation: newOperation(), reason: 'asked for' }
@@ -351,14 +351,14 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session that was not deleted is not erased in pieces',
+    name: 'erasing in pieces is refused for a session that was not deleted',
     run: async ({ store }) => {
       const id = await create(store)
       expectKind(await store.eraseSome({ sessionId: id, limit: 1 }), 'not-deleted')
     },
   },
   {
-    name: 'a deletion goes on where it was, and looks from the beginning before it ends',
+    name: 'a deletion continues where it stopped, and checks from the beginning before it ends',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       for (const text of ['a', 'b', 'c']) await fixture.exchange(text, `${text}!`)

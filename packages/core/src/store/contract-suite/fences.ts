@@ -78,9 +78,9 @@ async function scene(bench: Parameters<StoreCase['run']>[0]): Promise<Scene> {
 
 /** Ways in which a caller's view is out of date, and the store's answer to each. */
 const OLD_PICTURES = [
-  { what: 'another holder has taken over', by: 'fence' },
-  { what: 'the same runner has acquired it again', by: 'fence' },
-  { what: 'the fence is right but the holder was not drawn here', by: 'fence' },
+  { what: 'another runner has acquired the session', by: 'fence' },
+  { what: 'the same runner has acquired the session again', by: 'fence' },
+  { what: 'the fence is right but the holder is unknown', by: 'fence' },
   { what: 'the session was deleted', by: 'gone' },
 ] as const
 
@@ -128,7 +128,7 @@ export const fences: readonly StoreCase[] = [
     ),
     ...(['number', 'hash'] as const).map(
       (part): StoreCase => ({
-        name: `${verb} changes nothing when the ${part} of the tail is not the known one [I8]`,
+        name: `${verb} changes nothing when the caller expects another ${part} of the tail [I8]`,
         run: async (bench) => {
           const set = await scene(bench)
           const before = await set.fixture.row()

@@ -45,7 +45,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'key order inside a body makes no other body [I4]',
+    name: 'bodies that differ only in key order count as the same [I4]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.admit({ a: 1, b: 2 }, { key: 'k' })
@@ -53,7 +53,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'keys belong to their source [I4]',
+    name: 'two sources can use the same key [I4]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.admit(said('hi'), { source: 'one', key: 'k' })
@@ -62,7 +62,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'source and key cannot be shifted against each other [I4]',
+    name: 'pairs of source and key that join to the same text do not collide [I4]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.admit(said('x'), { source: 'a', key: 'b"c' })
@@ -71,7 +71,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a repeat after the route moved gives the original session [I4]',
+    name: 'a repeat after the route moved returns the original session [I4]',
     run: async ({ store }) => {
       const one = await create(store, { route })
       const two = await create(store)
@@ -84,7 +84,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a route that points nowhere is unknown, and nothing is kept [fault 39]',
+    name: 'mail to a route that leads nowhere is refused as unknown and not kept [fault 39]',
     run: async ({ store }) => {
       const mail = { source: 'tg', key: 'k', lane: 'user', tokens: 1, body: said('hi') } as const
       expectKind(await store.admit({ ...mail, to: { route } }), 'unknown')
@@ -94,7 +94,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an unknown session is unknown [fault 39]',
+    name: 'mail to a session that does not exist is refused as unknown [fault 39]',
     run: async ({ store }) => {
       const to = { sessionId: sessionId('nobody') }
       const mail = { to, source: 'a', key: 'k', lane: 'user', tokens: 1, body: null } as const
@@ -102,7 +102,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a full lane refuses before acknowledging, other lanes go on [I24]',
+    name: 'a full lane refuses mail while other lanes accept it [I24]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store, { limits: { ...LIMITS, laneMailMax: 2 } })
       await fixture.admit(said('1'))
@@ -177,7 +177,7 @@ export const intake: readonly StoreCase[] = [
     }),
   ),
   {
-    name: 'a body nested 5,000 levels deep is refused with a reason, and the store goes on [I24, fault 35]',
+    name: 'a body nested 5,000 levels deep is refused with a reason, and the store keeps working [I24, fault 35]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       let deep: JsonValue = 1
@@ -187,7 +187,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'tokens that are no count are refused at the door, not at delivery [I24]',
+    name: 'a token count that is negative or not a whole number is refused at admission [I24]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       for (const tokens of [-1, 0.5, Number.NaN]) {
@@ -210,7 +210,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'mail goes from pending over delivered to settled, by the turn that answers it [I3]',
+    name: 'mail goes from pending to delivered, and to settled when its turn ends [I3]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const state = async () =>
@@ -224,7 +224,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a stop without a running turn is recorded and done [I11]',
+    name: 'a stop without a running turn is recorded as settled [I11]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.stop()
@@ -234,7 +234,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a stop is stamped with the turn it was meant for and settled by its end [I11]',
+    name: 'a stop names the turn it was meant for and is settled when that turn ends [I11]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
@@ -268,7 +268,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an admission tells who holds the session and wants to be woken',
+    name: 'an admission names the runner to wake, if one holds the session',
     run: async ({ store }) => {
       const id = await create(store)
       const mail = {
@@ -302,7 +302,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a message whose blob is gone is refused [I24]',
+    name: 'a message whose blob has been dropped is refused [I24]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const blob = { sessionId: fixture.id, mediaType: 'image/png', bytes: new Uint8Array([1]) }
@@ -330,7 +330,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'attempts are kept once by id, with what they cost [I27]',
+    name: 'an attempt is recorded once per id, with its cost [I27]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const attempt = {

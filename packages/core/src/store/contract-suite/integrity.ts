@@ -22,7 +22,7 @@ function byProblem(one: StoreFinding, other: StoreFinding): number {
 
 export const integrity: readonly StoreCase[] = [
   {
-    name: 'a store in order has no findings [I19]',
+    name: 'verify reports nothing about an undamaged store [I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.compact(4)
@@ -43,7 +43,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'equal texts have different hashes: salts are drawn anew [I19]',
+    name: 'equal texts have different hashes, because each has its own salt [I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('same', 'same')
@@ -53,7 +53,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a changed body is found and placed [I19]',
+    name: 'verify names the entry whose body was changed [I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await bench.harm.changeBody(fixture.id, five)
@@ -65,7 +65,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a changed head is found and placed [I19]',
+    name: 'verify names the entry whose metadata was changed [I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await bench.harm.changeHead(fixture.id, five)
@@ -77,7 +77,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a missing entry is found and placed [I19]',
+    name: 'verify names a missing entry [I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await bench.harm.remove(fixture.id, five)
@@ -90,7 +90,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a missing last entry is found by the tail of the session [I19]',
+    name: 'verify finds a missing last entry by the tail of the session [I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await bench.harm.remove(fixture.id, fixture.tail.number)
@@ -102,7 +102,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'swapped entries are found where they were swapped [I19]',
+    name: 'verify names the place of two swapped entries [I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await bench.harm.swap(fixture.id, five, entryNumber(6))
@@ -112,7 +112,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session row that differs from its entries is found [I9, I19]',
+    name: 'verify finds a session row that contradicts its entries [I9, I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.compact(4)
@@ -122,7 +122,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a changed audit row is found [I19, I20]',
+    name: 'verify names a changed audit row [I19, I20]',
     run: async (bench) => {
       await talked(bench)
       await bench.harm.changeAudit(3)
@@ -131,7 +131,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an audit that was cut at its end is found by what its session knows [I19, I20]',
+    name: 'verify finds by the session row that the end of the audit is missing [I19, I20]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.admit(said('the last that was told'))
@@ -142,7 +142,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session row that was taken away is found by the audit [I5, I19]',
+    name: 'verify finds by the audit that a session row is missing [I5, I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       const other = await talked(bench)
@@ -159,7 +159,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'changed mail is found and placed, delivered or not [I1, I19]',
+    name: 'verify names changed mail, delivered or not [I1, I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.admit(said('pay 100'))
@@ -174,7 +174,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'missing mail is found and placed, in the middle and at the end [I2, I19]',
+    name: 'verify names missing mail, in the middle and at the end [I2, I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.admit(said('waits'))
@@ -187,7 +187,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a blob whose bytes changed, or that is missing, is found with whoever uses it [I19]',
+    name: 'verify names a changed or missing blob and the entry or mail that uses it [I19]',
     run: async (bench) => {
       const { store, harm } = bench
       const fixture = await talked(bench)
@@ -222,7 +222,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session that is being erased, or is gone, is in order [I19]',
+    name: 'verify reports nothing about a session that is being erased, or is gone [I19]',
     run: async (bench) => {
       const { store } = bench
       const fixture = await talked(bench)
@@ -250,7 +250,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a deleted session is found, if its row says that it is open, or gone too early [I19]',
+    name: 'verify finds a deleted session whose row says that it is open, or gone too early [I19]',
     run: async (bench) => {
       const { store, harm } = bench
       const fixture = await talked(bench)
@@ -267,7 +267,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an entry that lost its text without an erasure is found and placed [I19]',
+    name: 'verify names an entry that lost its text without an erasure [I19]',
     run: async (bench) => {
       const { store, harm } = bench
       const fixture = await talked(bench)
@@ -281,7 +281,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'damage to one session is not blamed on another [I21]',
+    name: 'verify does not report damage to one session for another [I21]',
     run: async (bench) => {
       const fixture = await talked(bench)
       const other = await talked(bench)
@@ -307,7 +307,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'audit rows hold no words of a message [I17]',
+    name: 'audit rows contain no text of a message [I17]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('canary question', 'canary answer', [
@@ -333,7 +333,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a closed store refuses further verbs by name',
+    name: 'a closed store refuses requests with the code store-closed',
     run: async ({ sibling }) => {
       const store = await sibling()
       await store.close()
@@ -343,7 +343,7 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a watcher hears of a commit, and no longer after it let go',
+    name: 'a watcher is called for a commit, and no more once it has stopped watching',
     run: async ({ store }) => {
       let heard = 0
       const fixture = await StoreFixture.open(store)

@@ -15,7 +15,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session in live hands is not acquired, and its holder is named [I8]',
+    name: "acquiring a session that a live runner holds is refused with the holder's name [I8]",
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const runner = await register(store)
@@ -31,7 +31,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an old picture of the fence acquires nothing [I8, fault 22]',
+    name: 'acquiring a session with an outdated fence is refused [I8, fault 22]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await store.release({ lease: fixture.lease, reason: 'idle' })
@@ -41,7 +41,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a released session is free for the next',
+    name: 'another runner can acquire a released session',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'done')
@@ -74,7 +74,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'renewal moves the beat, one row for all sessions held',
+    name: 'a renewal changes the beat of the runner, in its one row',
     run: async ({ store }) => {
       const runner = await register(store)
       const beats = [(await store.listRunners())[0]?.beat]
@@ -89,7 +89,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a runner that comes back under its id shows another beat [I25]',
+    name: 'a runner that registers again under its id starts with another beat [I25]',
     run: async ({ store }) => {
       const beats = new Set<number>()
       for (let life = 0; life < 3; life++) {
@@ -116,7 +116,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a dismissed runner has lost everything: renewal fails and its sessions are free [I7, fault 23]',
+    name: 'a dismissed runner cannot renew, and its sessions can be acquired [I7, fault 23]',
     run: async ({ store, dismiss }) => {
       const fixture = await StoreFixture.open(store)
       await dismiss(fixture.lease.runner)
@@ -126,7 +126,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a dismissed runner cannot come back under its id',
+    name: 'a dismissed runner cannot acquire a session',
     run: async ({ store, dismiss }) => {
       const runner = await register(store)
       await dismiss(runner)
@@ -135,7 +135,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a zombie finds every write refused after the take-over [I7, I8, fault 20]',
+    name: "a former holder's delivery is refused after another runner took over [I7, I8, fault 20]",
     run: async ({ store, dismiss }) => {
       const zombie = await StoreFixture.open(store)
       const mail = await zombie.admit(said('hi'))
@@ -147,7 +147,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session at work is not released as idle, but is at shutdown',
+    name: 'a session in a turn can be released at shutdown, but not as idle',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
@@ -157,7 +157,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session whose compaction runs is not released as idle',
+    name: 'a session with a running compaction cannot be released as idle',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('a', 'b')
@@ -166,7 +166,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a retiring runner lets go of all its sessions',
+    name: 'a retiring runner releases all its sessions',
     run: async ({ store }) => {
       const runner = await register(store)
       const one = await StoreFixture.acquire(store, await create(store), runner)
@@ -178,7 +178,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'acquisition abandons the operation of the holder before, with its audit line [I6, I20]',
+    name: "an acquisition abandons the previous holder's operation, with an audit line [I6, I20]",
     run: async ({ store, dismiss }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('a', 'b')
@@ -193,7 +193,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'lease lines of the audit tell every fence once, rising [I20]',
+    name: 'the audit has one line for every acquired fence, in rising order [I20]',
     run: async ({ store, dismiss }) => {
       const fixture = await StoreFixture.open(store)
       await dismiss(fixture.lease.runner)
@@ -233,7 +233,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session with an abandoned claim in the air is ready [I23]',
+    name: 'a session whose holder was dismissed during a compaction is ready [I23]',
     run: async ({ store, dismiss }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('a', 'b')
@@ -247,7 +247,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a digest with tries left keeps its session ready; used tries do not [I23, I27]',
+    name: 'a session with a digest is ready until all tries to rewrite it are used [I23, I27]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('a', 'b')
@@ -296,7 +296,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'mail for a session that nobody holds is kept until somebody does [I1]',
+    name: 'mail for a session without a holder waits for the next holder [I1]',
     run: async ({ store }) => {
       const id = await create(store)
       const mail = { to: { sessionId: id }, source: 'a', key: 'k', lane: 'user' } as const

@@ -53,14 +53,14 @@ export const looks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'there is nothing to see of an unknown session',
+    name: 'a look at an unknown session returns nothing',
     run: async ({ store }) => {
       const query = { sessionId: sessionId('nobody'), known: null, limit: 10 }
       assert.equal(await store.look(query), undefined)
     },
   },
   {
-    name: 'what a commit of the holder returns is what its look would show',
+    name: 'a commit returns the session row and the entries that a look would show',
     run: async ({ store }) => {
       const first = await StoreFixture.open(store)
       const mail = await first.admit(said('work'))

@@ -68,7 +68,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'replies to one address leave in order: the next waits for the one before [I31]',
+    name: 'replies to one address are sent in order: each waits for the previous one [I31]',
     run: async ({ store }) => {
       await answered(store, 'ana', 'ana')
       const claimant = await register(store)
@@ -80,7 +80,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'another address does not wait [I31]',
+    name: 'a claimed reply does not hold back replies to another address [I31]',
     run: async ({ store }) => {
       await answered(store, 'ana', 'bea')
       const claimant = await register(store)
@@ -89,7 +89,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'replies go to the edge they name',
+    name: 'a reply can be claimed only for the edge it names',
     run: async ({ store }) => {
       await answered(store, 'ana')
       const claimant = await register(store)
@@ -97,7 +97,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the claim of a dismissed sender is free; its settling is refused [I31]',
+    name: 'another sender can claim the reply of a dismissed one, which can no longer settle it [I31]',
     run: async ({ store, dismiss }) => {
       await answered(store, 'ana')
       const dead = await register(store)
@@ -126,7 +126,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'after its last attempt a reply is dead, shown, and no longer blocks [I31]',
+    name: 'after its last attempt a reply is listed as dead and no longer blocks the next [I31]',
     run: async ({ store }) => {
       const fixture = await answered(store, 'ana', 'ana')
       const claimant = await register(store)
@@ -142,7 +142,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a reply that is added while the one before is settled is claimed next [I31]',
+    name: 'a reply added while the previous one is being settled is claimed next [I31]',
     run: async ({ store }) => {
       const fixture = await answered(store, 'ana')
       const claimant = await register(store)
@@ -193,7 +193,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a reply that was sent is removed once it is old, and its answer stays',
+    name: 'a sent reply is removed once it is old, and its answer stays in the transcript',
     run: async ({ store }) => {
       const fixture = await answered(store, 'ana', 'ana', 'ana')
       for (let number = 1; number <= 3; number++) await settle(store, sent)
@@ -210,7 +210,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'neither the last reply of a session is removed, nor one that waits, is claimed or is dead [I31]',
+    name: 'dropping old replies keeps the last of each session and those waiting, claimed or dead [I31]',
     run: async ({ store }) => {
       const one = await answered(store, 'ana')
       await settle(store, sent)
@@ -224,7 +224,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'replies of many sessions are removed a piece at a time, each looked at once',
+    name: 'replies of many sessions are removed in pieces, and each is visited once',
     run: async ({ store }) => {
       const fixtures = []
       for (const address of ['ana', 'bea', 'cai']) {
@@ -263,7 +263,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'settling under another name is refused',
+    name: 'a runner cannot settle a reply that another one claimed',
     run: async ({ store }) => {
       await answered(store, 'ana')
       const claimant = await register(store)
@@ -274,7 +274,7 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
-    name: 'no reply of a deleted session waits: it is dead, and so is one that a sender has claimed [I31]',
+    name: 'deleting a session marks its replies as dead, both waiting and claimed [I31]',
     run: async ({ store }) => {
       const { id } = await answered(store, 'ana', 'ben')
       await claim(store, await register(store))

@@ -50,12 +50,12 @@ function withoutMail(lines: string[]): string[] {
 
 export const portability: readonly StoreCase[] = [
   {
-    name: 'an import records what its file had erased, and nothing more [I19]',
+    name: 'verify accepts the erased entries of an imported file, and no other missing text [I19]',
     run: async (bench) => {
       const { store, harm } = bench
       const from = await bench.fresh()
       const origin = await talked({ ...bench, store: from })
-      // The fork begins before the entry that tells of the erasure.
+      // The fork begins before the entry that records the erasure.
       expectKind(await origin.erase([entryNumber(3)]), 'erased')
       const fork = await forkAt(from, origin.id, 6)
       const imported = await store.importSession(await linesOf(from.exportSession(fork.id)))
@@ -71,7 +71,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a deleted session is imported as one, and one that was not is not [I19]',
+    name: 'an import keeps whether a session was deleted [I19]',
     run: async (bench) => {
       const { store, harm } = bench
       const from = await bench.fresh()
@@ -115,7 +115,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'replies that wait come along, however many [I13]',
+    name: 'an import includes all waiting replies, however many [I13]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.hear('tell everybody')
@@ -135,7 +135,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what is said while a session is exported stays out of the file, and the file is whole [I5]',
+    name: 'changes during an export stay out of the file, which can be imported [I5]',
     run: async (bench) => {
       const fixture = await talked(bench)
       const waiting = await fixture.admit(said('never mind'))
@@ -157,7 +157,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what is erased while a session is exported makes no file with holes: whoever exports is told [I9, I19]',
+    name: 'an export fails as busy if entries are erased or the session is deleted meanwhile [I9, I19]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.compact(4)
@@ -175,7 +175,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an imported session knows the keys it has taken in [I4]',
+    name: 'an imported session recognizes the keys of its mail [I4]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.admit(said('waiting'), { key: 'waiting' })
@@ -193,7 +193,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an imported session counts what each sender has waiting, and nothing else [I4]',
+    name: 'an imported session counts only waiting mail against the limit of a source [I4]',
     run: async (bench) => {
       const fixture = await StoreFixture.open(bench.store, {
         limits: { ...LIMITS, sourceMailMax: 2 },
@@ -214,7 +214,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what was carried out or withdrawn before an export is not taken in again [I4]',
+    name: 'mail that was settled or withdrawn before an export is a duplicate after the import [I4]',
     run: async (bench) => {
       const { store } = bench
       const fixture = await StoreFixture.open(store)
@@ -240,7 +240,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an imported session is found by search and goes on',
+    name: 'a search finds the entries of an imported session',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.exchange('heliotrope', 'noted')
@@ -277,7 +277,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an exported line is one line for whoever ends lines elsewhere too [I3]',
+    name: 'an exported line contains none of the characters that some programs split lines at [I3]',
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.hear('one\u2028two\u2029three\rfour')
@@ -290,7 +290,7 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session that exists is not imported over [I5]',
+    name: 'an import is refused if the session exists [I5]',
     run: async (bench) => {
       const fixture = await talked(bench)
       const lines = await linesOf(bench.store.exportSession(fixture.id))
@@ -310,7 +310,7 @@ export const portability: readonly StoreCase[] = [
       ],
       ['empty', () => [], /empty/],
       ['forged in a number', forged({ seen: 999 }), /entries that do not exist/],
-      ['forged in a word', forged({ policy: 'x' }), /policy/],
+      ['forged in its policy', forged({ policy: 'x' }), /policy/],
       [
         'forged in a cursor',
         forged({ delivered: { user: 99, notification: 0 } }),
@@ -319,12 +319,12 @@ export const portability: readonly StoreCase[] = [
       ['forged in a limit', forged({ limits: { ...LIMITS, pinTokens: -1 } }), /pinTokens/],
       ['without some of its mail', withoutMail, /mail 1 to/],
       [
-        'telling of mail that is none',
+        'wrong in the lane of a mail',
         changed('"lane":"user"', '"lane":7'),
         /not a valid mail: lane/,
       ],
-      ['telling of words that are no JSON', mailed(() => ({ body: '{"a' })), /body: expected JSON/],
-      ['silent where mail waits', mailed(() => ({ body: null })), /has no body/],
+      ['not JSON in the body of a mail', mailed(() => ({ body: '{"a' })), /body: expected JSON/],
+      ['without the body of a waiting mail', mailed(() => ({ body: null })), /has no body/],
       ['using one key twice', mailed(() => ({ source: 'chat', key: 'first' })), /repeats the key/],
       ['forged in a lane', mailed(() => ({ control: 'stop' })), /wrong lane/],
       [
@@ -333,9 +333,13 @@ export const portability: readonly StoreCase[] = [
         /title: expected at most/,
       ],
       ['forged in its agent', forged({ agent: 'x'.repeat(10_000) }), /agent: expected a name/],
-      ['owing what is not there', forged({ owed: [99] }), /owes erasures/],
-      ['owing one entry twice', forged({ owed: [1, 1] }), /owes erasures/],
-      ['counting further than anybody can', forged({ fence: Number.MAX_SAFE_INTEGER }), /fence/],
+      ['owing the erasure of an unknown entry', forged({ owed: [99] }), /owes erasures/],
+      ['owing the erasure of one entry twice', forged({ owed: [1, 1] }), /owes erasures/],
+      [
+        'forged in a fence that leaves no room to count',
+        forged({ fence: Number.MAX_SAFE_INTEGER }),
+        /fence/,
+      ],
     ] as const
   ).map(
     ([what, spoil, problem]): StoreCase => ({

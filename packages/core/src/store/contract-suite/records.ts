@@ -39,7 +39,7 @@ function read(store: Store, id: SessionId) {
 
 export const records: readonly StoreCase[] = [
   {
-    name: 'a turn of another program is one commit, once per key, and its chain checks [I1, I4]',
+    name: 'a recorded turn is one commit per key, with a valid chain [I1, I4]',
     run: async ({ store }) => {
       const id = await create(store)
       const first = expectKind(await recordTurn(store, id), 'recorded')
@@ -54,7 +54,7 @@ export const records: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the key of a recorded turn keeps its words and its session [I4]',
+    name: 'the key of a recorded turn is refused for another body or session [I4]',
     run: async ({ store }) => {
       const [id, other] = [await create(store), await create(store)]
       const { entry } = expectKind(await recordTurn(store, id), 'recorded')
@@ -64,7 +64,7 @@ export const records: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a turn is not recorded into a running one, and waiting mail stays in the mailbox [I5]',
+    name: 'a turn cannot be recorded during another one, and leaves waiting mail in the mailbox [I5]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('first')
@@ -85,7 +85,7 @@ export const records: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of two programs that record under one key at once, one does [I4]',
+    name: 'when two programs record under one key at once, one succeeds [I4]',
     run: async ({ store, sibling }) => {
       const id = await create(store)
       const other = await sibling()
@@ -97,7 +97,7 @@ export const records: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a record behind an entry that is no longer the newest changes nothing [I8]',
+    name: 'a record after an entry that is no longer the newest is refused [I8]',
     run: async ({ store }) => {
       const id = await create(store)
       expectKind(await keep(store, id, 'a', [1, 2], { after: entryNumber(0) }), 'recorded')
@@ -113,7 +113,7 @@ export const records: readonly StoreCase[] = [
     },
   },
   {
-    name: 'records are in no context and are not found; they go with their session',
+    name: 'a search does not find records, and a deletion of the session erases them',
     run: async ({ store }) => {
       const id = await create(store)
       await keep(store, id, 'a', ['zanzibar'])
@@ -129,7 +129,7 @@ export const records: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an imported session still knows the keys of what was recorded [I4]',
+    name: 'an imported session recognizes the keys of its records [I4]',
     run: async ({ store, fresh }) => {
       const id = await create(store)
       await keep(store, id, 'a', [1])
@@ -142,7 +142,7 @@ export const records: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a record for a session that nobody made is refused',
+    name: 'a record for an unknown session, or without entries, is refused',
     run: async ({ store }) => {
       expectKind(await keep(store, sessionId('nobody'), 'a', [1]), 'unknown')
       await assert.rejects(keep(store, await create(store), 'a', []), /1 to 1000 entries/)

@@ -28,7 +28,7 @@ async function crashAndAcquire(fixture: StoreFixture): Promise<StoreFixture> {
 
 export const recovery: readonly StoreCase[] = [
   {
-    name: 'recovery closes open calls as issued with unknown outcome [I32]',
+    name: 'recovery closes open calls with an unknown outcome [I32]',
     run: async (bench) => {
       const { store } = bench
       const fixture = await StoreFixture.open(store)
@@ -60,7 +60,7 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'recovery is done once per acquisition [I28]',
+    name: 'recovery runs once per acquisition [I28]',
     run: async (bench) => {
       const { store } = bench
       const fixture = await StoreFixture.open(store)
@@ -104,7 +104,7 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a turn that lost its process is taken up more often, and is given up in the end [I23, I27]',
+    name: 'a turn that keeps losing its process is resumed up to a limit of losses, then fails [I23, I27]',
     run: async (bench) => {
       let fixture = await StoreFixture.open(bench.store)
       await fixture.hear('deadly')
@@ -120,7 +120,7 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a runner that retires in mid-turn counts as lost, with every session that it holds [I27]',
+    name: 'a runner that retires during a turn counts as a loss of that turn, not of its idle sessions [I27]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
@@ -132,7 +132,7 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a holder that is lost before it takes up the turn is not counted [I27]',
+    name: 'a holder that is lost before it recovers the turn is not counted [I27]',
     run: async (bench) => {
       const { store } = bench
       let fixture = await StoreFixture.open(store)
@@ -147,7 +147,7 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an end in order is not counted against a turn, a crash is [I27]',
+    name: 'a crash counts as an attempt at the turn, a shutdown does not [I27]',
     run: async ({ store }) => {
       let fixture = await StoreFixture.open(store)
       await fixture.hear('work')
@@ -193,7 +193,7 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a result after the take-over is refused [I8, I32]',
+    name: "a former holder's result is refused after another runner took over [I8, I32]",
     run: async (bench) => {
       const { store } = bench
       const fixture = await StoreFixture.open(store)

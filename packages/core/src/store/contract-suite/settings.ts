@@ -5,7 +5,7 @@ import type { StoreCase } from './case.ts'
 
 export const settings: readonly StoreCase[] = [
   {
-    name: 'tells how many bytes it takes on a disk, if it is on one',
+    name: 'a store on a disk reports its size in bytes',
     run: async ({ store }) => {
       const before = await store.readSize()
       const fixture = await StoreFixture.open(store)
@@ -37,7 +37,7 @@ export const settings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a pin that was removed leaves the context and its room',
+    name: 'removing a pin takes it out of the context and frees its tokens',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.pin('a', 'x', 90)
@@ -54,7 +54,7 @@ export const settings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a pin named like a property of every object is a pin like any other',
+    name: 'a pin can have the name of a property that every object has',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       expectKind(await fixture.pin('__proto__', 'x', 10), 'appended')
@@ -64,7 +64,7 @@ export const settings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a pin is named like an id',
+    name: 'a pin name that is not a valid id is refused',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await assert.rejects(fixture.pin('a b', 'x', 1), { code: 'invalid-request' })
@@ -91,7 +91,7 @@ export const settings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the settings count beside the pins [I33]',
+    name: 'the settings count towards the limit together with the pins [I33]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const change = async (tokens: number) =>
@@ -132,7 +132,7 @@ export const settings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'new settings are an entry and hold at once',
+    name: 'new settings are an entry and take effect at once',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const limits = { ...LIMITS, inputTokens: 30 }

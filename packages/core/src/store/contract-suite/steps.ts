@@ -18,7 +18,7 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the end of a failed turn keeps its reason',
+    name: 'the entry that ends a failed turn keeps the reason',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('hi')
@@ -133,7 +133,7 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a step cannot have seen entries to come',
+    name: 'a step cannot claim to have seen entries past the tail',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('a')
@@ -152,7 +152,7 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
-    name: 'seen never goes back',
+    name: 'a step that saw fewer entries does not lower `seen`',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('a', 'b')
@@ -163,7 +163,7 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
-    name: 'input that came too late for the last step begins the next turn at once [I3, I23]',
+    name: 'input that came too late for the last step starts the next turn at once [I3, I23]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('a')
@@ -216,7 +216,7 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an answer that uses a blob counts it, and is refused when it is gone',
+    name: 'an answer counts the blobs it uses, and results with an unknown blob are refused',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('draw')
@@ -230,7 +230,7 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
-    name: 'after an unknown outcome the operation is found at tail + 1 [I4, fault 33]',
+    name: 'a caller that lost the answer finds its operation in the entry at tail + 1 [I4, fault 33]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const mail = await fixture.admit(said('hi'))

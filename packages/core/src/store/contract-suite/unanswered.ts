@@ -55,7 +55,7 @@ export const unanswered: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what was answered meanwhile may still be carried; what is not shown may not [I34]',
+    name: 'a compaction may carry a message answered meanwhile, but no entry outside the context [I34]',
     run: async ({ store }) => {
       const fixture = await midTurn(store)
       const operation = await fixture.claim(5)
@@ -96,7 +96,7 @@ export const unanswered: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a step makes no room for input, the end of the turn does [I33, I34]',
+    name: 'the end of a turn makes room for input, a step does not [I33, I34]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.deliver(await fixture.admit(said('a'), { tokens: 200 }))
@@ -113,7 +113,7 @@ export const unanswered: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a delivery that leaves messages behind records how many [S19]',
+    name: 'a delivery records how many messages are still waiting [S19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const mail = [await fixture.admit(said('a')), await fixture.admit(said('b'))]

@@ -25,7 +25,7 @@ function entry(fields: Partial<Entry> = {}): Entry {
 }
 
 describe('chain', () => {
-  it('an unchanged entry checks', () => {
+  it('an unchanged entry passes the check', () => {
     expect(checkEntry(firstHash(sessionId('s')), entry())).toBeUndefined()
   })
 
@@ -38,12 +38,12 @@ describe('chain', () => {
     ['head', { number: entryNumber(2) }],
     ['head', { kind: 'settings' }],
     ['order', { prevHash: '0'.repeat(64) }],
-  ] as const)('a change is told as %s: %j', (damage, change) => {
+  ] as const)('a change is reported as damage to the %s: %j', (damage, change) => {
     const changed = { ...entry(), ...change } as Entry
     expect(checkEntry(firstHash(sessionId('s')), changed)).toBe(damage)
   })
 
-  it('an erased entry checks, and its hash does not reveal the body', () => {
+  it('an erased entry passes the check, and its hash does not reveal the body', () => {
     const erased: Entry = { ...entry(), body: null, salt: null }
     expect(checkEntry(firstHash(sessionId('s')), erased)).toBeUndefined()
     expect(hashBody(saltFor('seed', 1), '"a"')).not.toBe(hashBody(saltFor('seed', 2), '"a"'))

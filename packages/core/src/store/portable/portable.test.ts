@@ -83,7 +83,7 @@ describe('a file edited by hand', () => {
   })
 })
 
-describe('the file of a session whose holder was lost', () => {
+describe('the export of a session whose holder was lost', () => {
   const lossesAfter = async (change: (session: Record<string, unknown>) => void) => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
@@ -98,11 +98,11 @@ describe('the file of a session whose holder was lost', () => {
     return (await other.findSession(fixture.id))?.losses
   }
 
-  it('carries the count along [I27]', async () => {
+  it('includes the count of losses [I27]', async () => {
     expect(await lossesAfter(() => {})).toBe(1)
   })
 
-  it('counts none where an older program wrote it', async () => {
+  it('counts no losses if an older version wrote it', async () => {
     const older = (session: Record<string, unknown>) => delete session['losses']
     expect(await lossesAfter(older)).toBe(0)
   })

@@ -49,7 +49,7 @@ const SAMPLES = 'pg_catalog.pg_statistic'
 /**
  * Rewrites every table of a store without the bytes of removed rows, and has the planner's samples
  * taken again. Locks each table while it does so, and needs space for a copy. Rejects if the user
- * may not do it, or if a transaction goes on seeing removed rows.
+ * may not do it, or if a transaction still sees removed rows.
  */
 export async function rewriteTables(
   url: string,

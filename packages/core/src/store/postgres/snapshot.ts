@@ -107,7 +107,7 @@ export class Snapshot implements Rows {
     }
   }
 
-  /** Returns the lookups of what it forgets. */
+  /** Returns the lookups of the rows that it forgets. */
   #forgetUnlocked(): readonly LookupRequest[] {
     const keys = [...this.#values.keys()].filter((key) => !this.#locked.has(key))
     for (const key of keys) this.#values.delete(key)

@@ -29,7 +29,7 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
     // Files are untrusted: an imported session never joins the scope of an existing one.
     scope: request.session.id,
     fence: request.session.fence + 1,
-    // Nobody here has worked on it: the first holder ends a turn that the file left open.
+    // No process of this store has held it: the first holder ends a turn that the file left open.
     recovered: 0,
     runner: null,
     holder: null,

@@ -10,7 +10,7 @@ import { fencedAtTail, fencedSession, type Rows, type Rule, tailOf } from './rul
  * One compaction in flight per session (I6): the session row names it. A second claim joins it,
  * unless the one in flight gives way: a rewrite yields to anything, and a model's compaction yields
  * to a digest, because a turn waits for it. A compaction covers only entries that a model has seen
- * verbatim (decision 3); a clearing covers no more than is covered.
+ * verbatim (decision 3); a clearing does not extend the covered range.
  */
 export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) => {
   const session = fencedSession(rows, request.lease)
@@ -67,7 +67,7 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
   return { outcome: { kind: 'claimed', operation }, change: draft.change() }
 }
 
-/** What these make stands for the same range as what was in effect. */
+/** Compactions of these kinds cover the same range as the one they replace. */
 const KEEPS_RANGE: readonly CompactionBy[] = ['rewrite', 'clearing']
 
 /** A rewrite replaces the digest, so it has the same base. */

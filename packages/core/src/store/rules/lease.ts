@@ -44,15 +44,15 @@ export const dismissRunner: Rule<'dismissRunner'> = (rows, request) => {
 }
 
 /**
- * Who took the turn up and did not let go of it in order was lost. That alone says little against the
- * turn: the machine may have stalled, or the process been killed. One that kills its process itself is
- * given up all the same, after more of them.
+ * A holder that resumed the turn and did not release it properly was lost. A loss alone says little
+ * against the turn: the machine may have stalled, or the process been killed. A turn that kills its
+ * process itself is also given up, after more losses than failed attempts.
  */
 function lossesOf(session: SessionRow): number {
   return isAtWork(session) ? session.losses + 1 : session.losses
 }
 
-/** The holder has taken up the turn that runs: before its recovery it has not touched it. */
+/** The holder has recovered the running turn; before that, it has not touched it. */
 function isAtWork({ turnState, recovered, fence }: SessionRow): boolean {
   return turnState === 'running' && recovered === fence
 }

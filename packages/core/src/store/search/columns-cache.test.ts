@@ -81,7 +81,7 @@ describe('columns of a session that was searched before', () => {
     expectSame(index.add(600), cache)
   })
 
-  it('leave out what a search added to them before it was indexed', () => {
+  it('leave out entries that an earlier search added before they were indexed', () => {
     const [index, cache] = [new Index().add(20), new ColumnsCache()]
     const columns = perform(cache.columnsOf(ID, 0, index.state), () => [index.blocks])
     const { blocks } = indexBatch(NO_INDEX, null, index.entries.slice(0, 5))
@@ -89,7 +89,7 @@ describe('columns of a session that was searched before', () => {
     expectSame(index, cache)
   })
 
-  it('follow an erasure, and an index that was built again behind it', () => {
+  it('follow an erasure, and an index that was rebuilt after it', () => {
     const [index, cache] = [new Index().add(700), new ColumnsCache()]
     index.columns(cache)
     index.erase(39)

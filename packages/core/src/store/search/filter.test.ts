@@ -36,11 +36,11 @@ describe('phrasesIn', () => {
     expect(phrasesIn({ text })).toEqual(phrases)
   })
 
-  it('is the whole text where it must occur exactly', () => {
+  it('returns the whole text of an exact search', () => {
     expect(phrasesIn({ text: ' a "b" \nc ', exact: true })).toEqual(['a "b" \nc'])
   })
 
-  it('takes long texts and those of several lines for pasted', () => {
+  it('takes texts that are long or have several lines to be pasted, not typed', () => {
     expect([isTyped('x'.repeat(200)), isTyped('x'.repeat(201)), isTyped('a\nb')]).toEqual([
       ...[true, false, false],
     ])
@@ -70,14 +70,14 @@ describe('the filter of a search', () => {
     return { passes: step.value, ranges }
   }
 
-  it('takes entries from the first moment on, and those before the last', () => {
+  it('accepts entries from `since` on and before `until`', () => {
     const at = (changed: object) => passes(changed, entry({ at: 10 })).passes
     expect([at({ since: 10 }), at({ since: 11 }), at({ until: 11 }), at({ until: 10 })]).toEqual([
       ...[true, false, true, false],
     ])
   })
 
-  it('demands every phrase and the path, whatever the case and the white space', () => {
+  it('requires every phrase and the path, ignoring case and white space', () => {
     const hit = entry({ body: said('See  src/Main.ts,\nTHEN run it') })
     const has = (changed: object) => passes(changed, hit).passes
     expect(has({ text: '"then RUN"' })).toBe(true)
@@ -87,7 +87,7 @@ describe('the filter of a search', () => {
     expect(has({ path: 'src/other.ts' })).toBe(false)
   })
 
-  it('knows the tool of a call, and of a result by the call before it', () => {
+  it('takes the tool of a result from the newest call with its id', () => {
     const reply = entry({ kind: 'assistant', number: 7, body: calls('read', 'write') })
     expect(passes({ tool: 'write' }, reply).passes).toBe(true)
     expect(passes({ tool: 'grep' }, reply).passes).toBe(false)
@@ -113,7 +113,7 @@ describe('the filter of a search', () => {
     expect(passes({ tool: 'read' }, first)).toEqual({ passes: false, ranges: [] })
   })
 
-  it('asks for nothing where nothing is demanded', () => {
+  it('needs no entry if the query has no conditions', () => {
     expect(verifier(query(), [])).toBeNull()
     expect(entryFilter(query(), {} as never)).toBeNull()
     expect(
@@ -143,7 +143,7 @@ describe('the filter of a search', () => {
 })
 
 describe('the sessions of a search', () => {
-  it('are of the agent and the scope that it names, and open', () => {
+  it('are the open ones of the agent and the scope that it names', () => {
     const row = { id: 's', agent: 'main', scope: 'team', state: 'open', tail: 1 } as never
     const within = (searched: object, of = row) => isWithin(searched as never, of)
     expect([within({}), within({ agent: 'main' }), within({ agent: 'other' })]).toEqual([
@@ -153,13 +153,13 @@ describe('the sessions of a search', () => {
     expect(within({}, { ...(row as object), state: 'purged' } as never)).toBe(false)
   })
 
-  it('begin with the one that it is asked in', () => {
+  it('begin with the session in which the search was requested', () => {
     expect(ownSession('a' as never)).toBe('a')
     expect(ownSession(['b', 'c'] as never)).toBe('b')
     expect(ownSession({ here: 'd' } as never)).toBe('d')
   })
 
-  it('number the entries of a fork from its own beginning', () => {
+  it('number the entries of a fork from its own first entry', () => {
     expect([
       renumbered({ number: 9 as never }, 4).number,
       renumbered({ number: 9 as never }, 0).number,

@@ -34,7 +34,7 @@ export function entryFilter(
 const PHRASE = /(?<=^|\s)"([^"]+)"(?=\s|$)/g
 const TYPED_CHARACTERS_MAX = 200
 
-/** Longer texts were pasted: most of what they quote or name is not what is asked for. */
+/** Longer texts were pasted: most of the phrases and names in them are not part of the question. */
 export function isTyped(text: string): boolean {
   return text.length <= TYPED_CHARACTERS_MAX && !text.includes('\n')
 }

@@ -151,7 +151,7 @@ export function* search(
   const depth = Math.max(skip + wanted, meaning === undefined ? 0 : FUSED_DEPTH)
   const places = holding.map(({ session }) => session)
   const lasts = places.map((place) => lastOf(query, sessions[place] as Searched))
-  // What stands behind the last one must not raise what stands before it.
+  // Passages after the last entry must not raise those before it.
   const ends = lasts.map((last, place) => table.endOf(place, last))
   const isOne = places.length === 1
   const end = isOne ? (ends[0] as number) : table.slots

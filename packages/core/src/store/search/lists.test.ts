@@ -71,7 +71,7 @@ const pageFor = (pages: readonly ListPage[], key: Uint8Array) =>
   pages.findLast((each) => Buffer.compare(each.key, key) <= 0)?.bytes ?? new Uint8Array(0)
 
 describe('pages of lists', () => {
-  it('hold what was packed, in the order of their keys, and each list is found by its key', () => {
+  it('return the packed lists in the order of their keys, and each list by its key', () => {
     fc.assert(
       fc.property(plain, (given) => {
         const pages = pack(given)
@@ -94,7 +94,7 @@ describe('pages of lists', () => {
     )
   })
 
-  it('give the places of a root in all sessions that are wanted', () => {
+  it('give the places of a root in all requested sessions', () => {
     fc.assert(
       fc.property(plain, (given) => {
         const pages = pack(given)
@@ -117,7 +117,7 @@ describe('pages of lists', () => {
     )
   })
 
-  it('are merged a few at a time, and nothing is lost or doubled', () => {
+  it('are merged a few at a time without losing or repeating a posting', () => {
     fc.assert(
       fc.property(plain, plain, fc.integer({ min: 1, max: 4 }), (one, two, step) => {
         const later: Plain = Object.fromEntries(
@@ -161,7 +161,7 @@ describe('pages of lists', () => {
     })
   })
 
-  it('that were harmed end with an error, never in an endless loop', () => {
+  it('throw an error if truncated, and never loop endlessly', () => {
     const [page] = pack({ '["orchid",3]': [1, 2, 300] })
     const bytes = page?.bytes ?? new Uint8Array(0)
     for (let end = 1; end < bytes.length; end++) {

@@ -5,7 +5,7 @@ import { ByteReader, ByteWriter, compareBytes, damagedIndexError } from './bytes
  * ascending numbers of the session's passages that contain the root. Postings are sorted by the
  * bytes of their root, then by session, and packed into pages, which an engine stores as rows under
  * the key of the first one. So one session's passages are found by one lookup, and those of all
- * sessions stand together.
+ * sessions are next to each other.
  *
  * root: shared with the root before, length, rest, size of its sessions; session: delta times four,
  * plus the number of its passages less 1 if these are up to three, else plus 3 and the number less

@@ -26,7 +26,7 @@ it.each([
   expect(sums.different).toBe(1)
 })
 
-it('counts both sessions if a posting stands under the wrong one', () => {
+it('counts both sessions if a posting is listed under the wrong one', () => {
   const sums = new PostingSums(3)
   sums.takePassage(1, ['orchid'], 7)
   sums.addPosting(posting('orchid', 2, [7]))

@@ -44,7 +44,7 @@ const CORRECTED_ENTRIES_MAX = 64
 const CORRECTED_PASSAGES_MAX = 1_000_000
 const CORRECTED_SHARE_MIN = 0.1
 
-/** How the lists of roots are found, and what is known of one. */
+/** Finds the lists of roots and describes one. */
 interface Finder<Found> {
   readonly find: (roots: readonly string[]) => SearchSteps<readonly Found[]>
   readonly isEmpty: (found: Found) => boolean

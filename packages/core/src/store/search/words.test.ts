@@ -60,7 +60,7 @@ describe('wordsOf', () => {
     ])
   })
 
-  it('gives the roots that indexes in the field were made of', () => {
+  it('gives the same roots that existing stores have indexed', () => {
     const sample =
       'Ärger: 3 deployments FAILED_at /srv/app-2; 設計のレビュー, naïve don\u2019t \u00bd went indexSome'
     const { passages } = passagesOf({ kind: 'input', body: JSON.stringify(sample) })
@@ -71,11 +71,11 @@ describe('wordsOf', () => {
     expect(passages).toMatchObject([{ words: 19, distinct: 18 }])
   })
 
-  it('cuts text without blanks into pairs', () => {
+  it('cuts text in a script without spaces into pairs', () => {
     expect(wordsOf('設計書ok')).toEqual(['設計', '計書', 'ok'])
   })
 
-  it('any text gives words of letters and digits only, at most 32 for a question', () => {
+  it('gives words of letters and digits only for any text, at most 32 for a question', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         const words = questionOf(text, new Set(['en']))
@@ -95,7 +95,7 @@ describe('wordsOf', () => {
 })
 
 describe('textOf', () => {
-  it('finds what was said and leaves out what only machines read', () => {
+  it('includes text, tool names and arguments, and leaves out ids and image data', () => {
     const body = JSON.stringify({
       role: 'assistant',
       parts: [

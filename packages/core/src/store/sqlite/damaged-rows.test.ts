@@ -59,7 +59,7 @@ describe('a damaged row', () => {
     },
   )
 
-  it('with the number of an earlier one does not keep a reader of pages busy for ever', async () => {
+  it('with the number of an earlier one does not trap a reader of pages in an endless loop', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -185,7 +185,7 @@ describe('a damaged row', () => {
 })
 
 describe('an unreadable page', () => {
-  it('ends the checks of what it stores, by name, and no others [I19, fault 69]', async () => {
+  it('ends the checks of the rows in it, which verify names, and no others [I19, fault 69]', async () => {
     const path = newPath()
     const store = await open(path)
     const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]

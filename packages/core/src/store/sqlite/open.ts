@@ -174,7 +174,7 @@ class SqliteEngine implements Engine {
       const { id } = request as RequestOf<'registerRunner'>
       this.#wakeFiles.set(id, new WakeFile(path, id, () => this.#tell()))
     } else if (verb === 'retireRunner') {
-      // Also of one that is lost: its process goes on under another id.
+      // A lost runner too: its process continues under another id.
       const { runner } = request as RequestOf<'retireRunner'>
       this.#wakeFiles.get(runner)?.close()
       this.#wakeFiles.delete(runner)

@@ -65,7 +65,7 @@ export function findSession(db: SqliteConnection, id: SessionId): SessionRow | u
   throw notDeleted(session)
 }
 
-/** For `verify`, which reports a deletion without a record and goes on. */
+/** For `verify`, which reports a deletion without a record and continues. */
 export function findUnchecked(db: SqliteConnection, id: SessionId): SessionRow | undefined {
   const row = getSession(db, id)
   return row && SQLITE.session.decode(row)

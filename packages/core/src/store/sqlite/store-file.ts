@@ -55,7 +55,7 @@ export function resolveFile(file: string): string {
   const path = resolve(file)
   refuseForeignLink(path)
   const place = isLink(path) ? targetOf(path) : path
-  // SQLite would wait for ever for the other end of a pipe.
+  // SQLite would wait forever for the other end of a pipe.
   if (statSync(place, { throwIfNoEntry: false })?.isFIFO() !== true) return place
   throw new StoreRefusedError({ path, problem: 'it is a pipe, not a file.' })
 }

@@ -3,9 +3,9 @@ import { canonicalJson, sha256 } from '../integrity/canonical.ts'
 import type { Table, Values } from './table.ts'
 
 /**
- * A table whose rows carry a hash of themselves. These rows are in no chain, but they decide where
- * words go, what enters a context and who may read it. A changed row is not used, and `verify` reports
- * it.
+ * A table whose rows carry a hash of themselves. These rows are not chained, but they decide where
+ * messages go, what enters a context and who may read it. A changed row is not used, and `verify`
+ * reports it.
  */
 export interface SealedTable<Row, Written = Row> extends Table<Row, Written> {
   /** A row of an earlier version has no seal; neither has one whose text was erased. */

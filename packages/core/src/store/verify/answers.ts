@@ -144,7 +144,7 @@ function checkOne(sessionId: SessionId, prevHash: string, entry: Entry): void {
   if (damage !== '') throw damagedEntry(sessionId, entry.number, ENTRY_DAMAGE[damage])
 }
 
-/** Who reads the audit page by page would otherwise read the same pages for ever. */
+/** Without this check, reading a damaged audit page by page would never end. */
 export function checkedAudit<Row extends Pick<AuditRow, 'cursor'>>(
   rows: readonly Row[],
   after: number,
@@ -162,8 +162,8 @@ export function checkedAudit<Row extends Pick<AuditRow, 'cursor'>>(
 
 /**
  * Keeps a reader of pages from going round in circles. A damaged row can have the number of an
- * earlier one; where a page ends with such a row, the next page is one that was read before, and so
- * on for ever. True the first time that a page ends here.
+ * earlier one; where a page ends with such a row, the next page would be one that was already read,
+ * and so on without end. Returns true the first time that a page ends here.
  */
 export function pageEnds(): (end: unknown) => boolean {
   const seen = new Set<string>()

@@ -47,8 +47,8 @@ export interface EmptiedEntry {
 }
 
 /**
- * The recorded erasures of sessions with one root. Who erased an entry recorded it in its own
- * session, and each open fork that read the entry did so too.
+ * The recorded erasures of sessions with one root. The session that erased an entry recorded it in
+ * its own transcript, and so did each open fork that read the entry.
  */
 export class ErasureRecord {
   readonly #sessions: ReadonlyMap<SessionId, ForkRow>

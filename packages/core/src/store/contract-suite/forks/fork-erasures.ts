@@ -51,7 +51,7 @@ export const forkErasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a fork pays what it owes with an erasure entry, and a new handoff where its own went [I39]',
+    name: 'a fork settles an owed erasure with an erasure entry, and a new handoff if it lost its own [I39]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -74,7 +74,7 @@ export const forkErasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what a fork owes makes it ready, and its compactions void [I38, I39]',
+    name: 'an owed erasure makes a fork ready and supersedes its compactions [I38, I39]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -89,7 +89,7 @@ export const forkErasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an entry that a fork reads is erased where it is kept [I38]',
+    name: "an entry of a fork's prefix is erased in its origin, not in the fork [I38]",
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -110,7 +110,7 @@ export const forkErasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what was erased of a deleted origin is in order in every fork of its forks [I19, I38]',
+    name: 'verify accepts an erased entry of a deleted origin in every fork of its forks [I19, I38]',
     run: async ({ store, harm }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -130,7 +130,7 @@ export const forkErasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an erasure in a fork explains nothing in its origin [I19]',
+    name: 'an erasure in a fork does not excuse a missing text in its origin [I19]',
     run: async ({ store, harm }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 3)
@@ -145,7 +145,7 @@ export const forkErasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a fork made behind an erased handoff owes a new one [I39]',
+    name: 'a fork made after an erased handoff owes a new one [I39]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const handoff = await origin.compact(5)
@@ -161,7 +161,7 @@ export const forkErasures: readonly StoreCase[] = [
 
 export const forkPurges: readonly StoreCase[] = [
   {
-    name: 'a session that forks read is not deleted unless that is said [I40]',
+    name: 'deleting a session that forks read needs an explicit choice [I40]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -173,7 +173,7 @@ export const forkPurges: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a deletion keeps what a living fork reads, until the last one goes [I40]',
+    name: 'a deletion keeps the entries that a living fork reads until the last fork is deleted [I40]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -197,7 +197,7 @@ export const forkPurges: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a deletion that takes the forks along takes all of them, and nothing else [I40]',
+    name: 'a deletion that includes the forks deletes all of them, and nothing else [I40]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -216,7 +216,7 @@ export const forkPurges: readonly StoreCase[] = [
 
 export const forkFiles: readonly StoreCase[] = [
   {
-    name: 'the file of a fork is whole without its origin [I36]',
+    name: 'the export of a fork is complete without its origin [I36]',
     run: async (bench) => {
       const { store } = bench
       const origin = await talkedThrice(store)
@@ -238,7 +238,7 @@ export const forkFiles: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an erasure reaches imported copies of the entry, whichever was asked [I38, I41]',
+    name: 'an erasure in an imported session reaches every imported copy of the entry [I38, I41]',
     run: async (bench) => {
       const { store } = bench
       const origin = await talkedThrice(store)
@@ -259,7 +259,7 @@ export const forkFiles: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an import brings nothing back that was erased here [I41]',
+    name: 'an import does not restore text that was erased in this store [I41]',
     run: async (bench) => {
       const { store } = bench
       const origin = await talkedThrice(store)
@@ -280,7 +280,7 @@ export const forkFiles: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an import brings no file back whose entries were all erased here [I19, I41]',
+    name: 'an import does not restore a file whose entries were all erased in this store [I19, I41]',
     run: async (bench) => {
       const { store } = bench
       const origin = await talkedThrice(store)

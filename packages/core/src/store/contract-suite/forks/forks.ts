@@ -88,7 +88,7 @@ export async function talkedThrice(store: Store): Promise<StoreFixture> {
 
 export const forks: readonly StoreCase[] = [
   {
-    name: 'a fork begins with the entries of its origin and goes on by itself [I36]',
+    name: 'a fork begins with the entries of its origin and continues separately [I36]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -109,7 +109,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the context of a fork is the one that its origin had there, with pins, tasks, settings and handoff [I36]',
+    name: 'a fork begins with the context that its origin had at that entry, with pins and handoff [I36]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       await origin.pin('rule', 'be kind', 5)
@@ -131,7 +131,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a fork may be made at any entry, also before a compaction of its origin [I36]',
+    name: 'a fork can be made at any entry, even before a compaction of its origin [I36]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       await origin.compact(5)
@@ -151,7 +151,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the limits of a fork are those that held where it was made [I33, I36]',
+    name: 'a fork has the limits that its origin had at that entry [I33, I36]',
     run: async ({ store }) => {
       const origin = await StoreFixture.open(store)
       await origin.exchange('a', 'b')
@@ -171,7 +171,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a fork of a fork reads through both, whichever of them the entry lies in [I36]',
+    name: 'a fork of a fork reads the entries of both, and belongs to the session that keeps its last one [I36]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 6)
@@ -220,7 +220,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a fork takes no mail, reply, route or title along, and begins at rest [I37]',
+    name: 'a fork copies no mail, reply or title, and begins between turns [I37]',
     run: async ({ store }) => {
       const origin = await StoreFixture.open(store)
       await origin.exchange('q', 'a', [replyTo('ana')])
@@ -244,7 +244,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'calls that are open where a fork is made are left behind [I15, I37]',
+    name: 'a fork closes the calls that are open at its last entry as interrupted [I15, I37]',
     run: async ({ store }) => {
       const origin = await StoreFixture.open(store)
       await origin.hear('do both')
@@ -271,7 +271,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a fork undoes a compaction of its prefix for itself alone [I36]',
+    name: 'a fork that reverts a compaction of its prefix does not change its origin [I36]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const handoff = await origin.compact(6)
@@ -284,7 +284,7 @@ export const forks: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a search in a fork finds its prefix, and nothing that was said behind it [I36]',
+    name: 'a search in a fork finds its prefix, and no later entry of its origin [I36]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)
       const fork = await forkAt(store, origin.id, 3)

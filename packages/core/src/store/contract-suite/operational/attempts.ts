@@ -38,7 +38,7 @@ export const attempts: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what model calls cost is summed by session, agent, turn, step, route, task, host, day and hour',
+    name: 'the cost of model calls is summed by session, agent, turn, step, route, task, host, day and hour',
     run: async ({ store }) => {
       const [one, other] = [await create(store), await create(store)]
       const record = (fields: Partial<RecordAttempt>) =>

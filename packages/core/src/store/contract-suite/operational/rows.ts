@@ -70,7 +70,7 @@ const notes: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session that takes over a route is in the scope of the one before',
+    name: 'a session that takes over a route joins the scope of the previous one',
     run: async ({ store, sibling }) => {
       const route = { agent: 'ada', channel: 'telegram', address: '7' }
       const { limits, policy } = await (await StoreFixture.open(store)).row()
@@ -111,7 +111,7 @@ const notes: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a note goes with the entry it was made from [I19]',
+    name: 'a note is erased with the entry it was made from [I19]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const [entry = entryNumber(0)] = await fixture.hear('my address is …')
@@ -155,7 +155,7 @@ const tokens: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an access token never changes, and is never stored as itself',
+    name: 'an access token cannot be changed, and must be stored as a hash',
     run: async ({ store }) => {
       await store.putToken(token('one'))
       expectKind(await store.putToken(token('one', { label: 'other' })), 'taken')
@@ -171,7 +171,7 @@ const tokens: readonly StoreCase[] = [
 
 const titles: readonly StoreCase[] = [
   {
-    name: 'a title changes without a lease and nothing else does',
+    name: 'setting a title needs no lease and changes nothing else',
     run: async ({ store, sibling }) => {
       const fixture = await StoreFixture.open(store)
       const before = await fixture.row()
@@ -193,7 +193,7 @@ const titles: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a title is short and names a session that is there',
+    name: 'a title that is too long, or of a session that does not exist, is refused',
     run: async ({ store }) => {
       const id = await create(store)
       const title = 'x'.repeat(TITLE_MAX + 1)
@@ -209,7 +209,7 @@ const titles: readonly StoreCase[] = [
 /** What an edge has displayed of incomplete replies. */
 const drafts: readonly StoreCase[] = [
   {
-    name: 'what was shown of a reply is kept under its key until it is dropped',
+    name: 'a draft of a reply is kept under its key until it is dropped',
     run: async ({ store, sibling }) => {
       const [one, other] = [await create(store), await create(store)]
       const draft = { sessionId: one, key: 'a-1', ids: ['17'] }
@@ -227,7 +227,7 @@ const drafts: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a reply that is settled leaves no draft behind; one that is put off does',
+    name: 'settling a reply removes its draft; a failed attempt keeps it',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const place = { edge: 'chat', address: '7', key: 'r-1' }

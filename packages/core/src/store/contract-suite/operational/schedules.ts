@@ -16,7 +16,7 @@ function timer(fixture: StoreFixture, fields: Partial<PutSchedule> = {}): PutSch
 
 export const schedules: readonly StoreCase[] = [
   {
-    name: 'a schedule that fires is one notification, due again when it said',
+    name: 'firing a schedule admits one notification and sets the next due time',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       expectKind(await store.putSchedule(timer(fixture)), 'scheduled')
@@ -38,7 +38,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many processes that find a schedule due, one fires it',
+    name: 'when several processes find a schedule due, exactly one fires it',
     run: async ({ store, sibling }) => {
       const fixture = await StoreFixture.open(store)
       await store.putSchedule(timer(fixture))
@@ -53,7 +53,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a schedule without a next time has ended and fires no more',
+    name: 'a schedule without a next time ends and does not fire again',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await store.putSchedule(timer(fixture, { repeat: null }))
@@ -94,7 +94,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a schedule put again is replaced, and no due time fires twice',
+    name: 'putting a schedule again replaces it, and no due time fires twice',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const other = await StoreFixture.open(store)
@@ -113,7 +113,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a schedule is moved back only while it waits for what was read, and fires no time again',
+    name: 'a schedule moves to an earlier time only from its current due time, and fires no time again',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await store.putSchedule(timer(fixture))
@@ -138,7 +138,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'schedules that are due come in the order in which they are',
+    name: 'due schedules are listed in the order of their due times',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       for (const [id, dueAt] of [
@@ -163,7 +163,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a session has only so many schedules',
+    name: 'the number of schedules per session is limited',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const put = (id: string) => store.putSchedule(timer(fixture, { id }))
@@ -176,7 +176,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a schedule needs a session that is there, a name and a time',
+    name: 'a schedule without an existing session, a valid name or a valid time is refused',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const nobody = timer(fixture, { sessionId: sessionId('nobody') })
@@ -190,7 +190,7 @@ export const schedules: readonly StoreCase[] = [
     },
   },
   {
-    name: 'schedules, notes and title go with the session that is deleted',
+    name: 'deleting a session removes its schedules, notes and title',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await store.putSchedule(timer(fixture))

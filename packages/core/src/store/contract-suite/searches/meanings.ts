@@ -78,7 +78,7 @@ async function pets(store: Store): Promise<StoreFixture> {
 
 export const meanings: readonly StoreCase[] = [
   {
-    name: 'a question finds entries that share its meaning and no word',
+    name: 'a search by meaning finds entries that share no word with the question',
     run: async ({ store }) => {
       const fixture = await pets(store)
       const asked = { text: 'dog', meaning: meaning('dog') }
@@ -90,7 +90,7 @@ export const meanings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what is found by words and by meaning comes first, then both in turn; pages continue',
+    name: 'hits by both words and meaning come first, then either in turn; pages continue',
     run: async ({ store }) => {
       const fixture = await pets(store)
       const asked = { text: 'bread sedan rain puppy', meaning: meaning('bread') }
@@ -105,7 +105,7 @@ export const meanings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the passage that is nearest is shown',
+    name: 'a hit by meaning shows the nearest passage',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear(`${'nothing of interest. '.repeat(20)}\na roadster\n${'etc. '.repeat(60)}`)
@@ -115,7 +115,7 @@ export const meanings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'filters hold for what is found by meaning',
+    name: 'filters apply to hits by meaning',
     run: async ({ store }) => {
       const fixture = await pets(store)
       const asked = { text: 'bread', meaning: meaning('bread') }
@@ -150,7 +150,7 @@ export const meanings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'vectors continue where they end, in every process, and new entries count as missing',
+    name: 'embedding continues after the last vector, in every process, and new entries count as missing',
     run: async ({ store, sibling }) => {
       const fixture = await pets(store)
       const other = await sibling()
@@ -181,7 +181,7 @@ export const meanings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'another model, or another dimension of it, starts again and removes the vectors before',
+    name: 'another model or dimension starts over and removes the earlier vectors',
     run: async ({ store }) => {
       const fixture = await pets(store)
       const { tail } = await fixture.row()

@@ -84,7 +84,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what stands around an entry raises it, and alone is found only when asked for',
+    name: 'matching neighbours raise an entry; a match in neighbours alone needs `near`',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('We planned the trip to Lisbon.', 'The hotel was by the river.')
@@ -97,7 +97,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'entries that share common words with their neighbours do not hide the one that was asked for',
+    name: "many entries with the question's common words do not hide the one with its rare word",
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const letter = (parcel: number) => `The code word of parcel p1x${parcel} is elder.`
@@ -128,7 +128,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'irregular forms and slips of the pen are found',
+    name: 'a search finds irregular forms and corrects misspellings',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('She went to the mountains', 'kubernetes was upgraded', 'other words')
@@ -165,7 +165,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an exact text is found with its signs, whatever they are, and not without them',
+    name: 'an exact search matches punctuation character by character',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear(
@@ -187,7 +187,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an identifier or path that stands as it was asked for comes before its words apart',
+    name: 'an identifier or path written as in the question ranks before its separate words',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const amid = (text: string) => `${FILLER.repeat(9)}${text} ${FILLER.repeat(9)}`
@@ -224,7 +224,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a hit shows the passage with the identifier whole, not the one with its words',
+    name: 'a hit shows the passage with the whole identifier, not one with its separate words',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const apart = `${'Count the max of a retry. '.repeat(10)}\n`
@@ -246,7 +246,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a hit shows both passages where an entry names twice what was asked for',
+    name: "a hit shows both passages if an entry contains the question's words in two places",
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       const fact = 'The code word of parcel p3x72 is elder.'
@@ -288,7 +288,7 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
-    name: 'search keeps to a speaker and to a stretch of time',
+    name: 'a search can be limited to a speaker and to a period',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('orchid', 'an orchid, noted')

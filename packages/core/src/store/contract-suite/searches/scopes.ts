@@ -82,7 +82,7 @@ async function checkScopes(store: Store, fixtures: readonly StoreFixture[]): Pro
 /** Searches of all sessions of a store, of an agent, of a person. */
 export const scopes: readonly StoreCase[] = [
   {
-    name: 'a search of a store, an agent or a person finds what their sessions hold, and no more [I21]',
+    name: 'a search of a store, an agent or a person finds entries of their sessions only [I21]',
     run: async ({ store }) => {
       const fixtures: StoreFixture[] = []
       for (const [agent, scope] of [
@@ -106,7 +106,7 @@ export const scopes: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a search of many sessions ranks as one of a list of them, and as the store in memory does',
+    name: 'a search of a scope ranks like a search of its listed sessions, and like the memory store',
     run: async ({ store }) => {
       const reference = openMemoryStore()
       const [here, there] = [await talk(store), await talk(reference)]
@@ -119,7 +119,7 @@ export const scopes: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a search of many sessions counts no words that were erased, deleted or imported elsewhere [I19]',
+    name: 'a search of a scope counts no words that were erased, deleted or imported elsewhere [I19]',
     run: async ({ store, fresh }) => {
       const reference = openMemoryStore()
       const stories = []
@@ -153,7 +153,7 @@ export const scopes: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an erased word is found in no search, and not as a misspelling of another [I19]',
+    name: 'no search finds an erased word, not even as a misspelling of another [I19]',
     run: async ({ store }) => {
       const [one, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
       await one.exchange('the zanzibarquartz is hidden', 'noted')
@@ -168,7 +168,7 @@ export const scopes: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a person finds what a fork of theirs reads, also of an origin that is gone, and no more [I36]',
+    name: "a person's search finds the prefix of their fork, even of a deleted origin, and no more [I36]",
     run: async ({ store }) => {
       const origin = await StoreFixture.open(store, { scope: 'ann' })
       await origin.exchange('an orchid before', 'noted')
@@ -192,7 +192,7 @@ export const scopes: readonly StoreCase[] = [
     },
   },
   {
-    name: 'filters, pages and the end of the own session hold in a search of many sessions',
+    name: 'filters, pages and the limit of the current session apply to a search of a scope',
     run: async ({ store }) => {
       const fixtures: StoreFixture[] = []
       for (let each = 0; each < 3; each++) {

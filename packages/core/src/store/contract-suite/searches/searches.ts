@@ -25,7 +25,7 @@ const ODD_TEXTS = [
 
 export const searches: readonly StoreCase[] = [
   {
-    name: 'search finds what was heard, said and returned by tools',
+    name: 'search finds messages of people and agents, and tool results',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('please water the orchid')
@@ -47,7 +47,7 @@ export const searches: readonly StoreCase[] = [
     },
   },
   {
-    name: 'search finds parts of text without blanks',
+    name: 'search finds parts of text in a script without spaces',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('データベースの設計', 'another')
@@ -55,7 +55,7 @@ export const searches: readonly StoreCase[] = [
     },
   },
   {
-    name: 'search finds what was compacted away; handoffs are not found [I10]',
+    name: 'search finds compacted entries, but no handoffs [I10]',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.exchange('the password is swordfish', 'noted')
@@ -122,7 +122,7 @@ export const searches: readonly StoreCase[] = [
     },
   },
   {
-    name: 'no text of a user is bad syntax',
+    name: 'search accepts any text as a query',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('a quiet text')

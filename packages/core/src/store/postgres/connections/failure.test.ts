@@ -16,7 +16,7 @@ describe('ServerFailure', () => {
     '57P03',
     '53300',
     '25P03',
-  ])('%s means that the connection is no more', (code) => {
+  ])('%s means that the connection is lost', (code) => {
     expect(failure(code).kind).toBe('connection')
   })
 
@@ -42,7 +42,7 @@ describe('translate', () => {
     ['55P03', 'store-busy'],
     ['ECONNREFUSED', 'store-busy'],
     ['40P01', 'store-busy'],
-  ])('%s is told as %s', (code, told) => {
+  ])('%s is reported as %s', (code, told) => {
     expect(translateServerError(failure(code), 'place', 1)).toMatchObject({ code: told })
   })
 
@@ -53,7 +53,7 @@ describe('translate', () => {
     ['42501', /grant/],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /sslrootcert/],
     ['ERR_TLS_CERT_ALTNAME_INVALID', /sslrootcert/],
-  ])('%s is refused, with what to change', (code, remedy) => {
+  ])('%s is refused with the remedy', (code, remedy) => {
     const told = translateServerError(failure(code), 'place', 1)
     expect(told).toMatchObject({ code: 'store-refused', retryable: false })
     expect(String(told)).toMatch(remedy)

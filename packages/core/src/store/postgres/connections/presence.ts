@@ -42,7 +42,7 @@ export class Presence {
     await this.#client?.query(HOLD, [this.#channel, runner]).catch(() => {})
   }
 
-  /** For a runner that has retired or is lost: its process goes on under another id. */
+  /** For a runner that has retired or is lost: its process continues under another id. */
   async remove(runner: RunnerId): Promise<void> {
     if (!this.#ours.delete(runner)) return
     await this.#client?.query(RELEASE, [this.#channel, runner]).catch(() => {})

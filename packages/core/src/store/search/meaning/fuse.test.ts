@@ -17,7 +17,7 @@ test('an empty ranking changes nothing', () => {
   expect(fused('', 'xyz')).toBe('xyz')
 })
 
-test('what the first ranking has beyond the depth follows in its order, once', () => {
+test('items of the first ranking beyond the depth follow in their order, each once', () => {
   expect(fused('abcdef', 'xe', 2)).toBe('axebcdf'.replace('xeb', 'xbe'))
 })
 

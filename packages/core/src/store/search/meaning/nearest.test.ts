@@ -48,7 +48,7 @@ it('puts the newer of two equally near first', () => {
   ])
 })
 
-it('finds nothing outside the stretch, and counts what has no vectors yet', () => {
+it('finds nothing outside the range, and counts entries without vectors', () => {
   const read = [embedded([0.8], [0.8], [0.8], [0.8])]
   const { entries, unembedded } = nearest(read, { after: 1, upto: 6, last: 3 })
   expect(entries.map(({ number }) => number)).toEqual([3, 2])

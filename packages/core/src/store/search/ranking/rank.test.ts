@@ -52,7 +52,7 @@ describe('rankPassages', () => {
   it.each([
     ['the earlier first', [even, odd]],
     ['the later first', [odd, even]],
-  ])('shows of equal passages the earlier, of equal entries the newer: %s', (_, terms) => {
+  ])('prefers the earlier of equal passages and the newer of equal entries: %s', (_, terms) => {
     expect(rank(pairs, terms)).toEqual({ places: first, total: 4 })
   })
 
@@ -65,7 +65,7 @@ describe('rankPassages', () => {
     expect([found(3), found(2)]).toEqual([19, 3])
   })
 
-  it('scores the words of long lists in chosen passages as it would everywhere', () => {
+  it('scores chosen passages the same as if it scored all of them', () => {
     const many = tableOf(Array(300).fill(1))
     let seed = 3
     const random = (below: number) => {
@@ -94,7 +94,7 @@ describe('rankPassages', () => {
     for (const [entry, score] of chosen) expect(score).toBeCloseTo(everywhere.get(entry) ?? 0, 9)
   })
 
-  it('takes linear time for 32 words that stand everywhere', () => {
+  it('takes linear time for 32 words that occur in every passage', () => {
     const prepare = (size: number) => {
       const table = tableOf(Array(size).fill(1))
       const words = Array.from({ length: 32 }, () => term([...table.entryOf]))
@@ -109,7 +109,7 @@ describe('rankPassages', () => {
     expect(rank(pairs, [even, odd, term([0, 2, 4, 6])]).places).toEqual(first)
   })
 
-  it('shows a second passage of an entry that holds every word, or every name, as well', () => {
+  it('shows a second passage of an entry if it also contains every word, or every name', () => {
     const two = tableOf([3, 3])
     const [word, name] = [term([0, 2, 3]), term([0, 2, 4, 5], true)]
     expect(rank(two, [word, name]).places).toEqual([
@@ -124,7 +124,7 @@ describe('rankPassages', () => {
     expect(rank(pairs, [all]).places.map((places) => places.length)).toEqual([3, 3, 3, 2])
   })
 
-  it('leaves out passages from the end on, what is not accepted and what exceeds the limit', () => {
+  it('leaves out passages after the end, entries that are not accepted, and hits above the limit', () => {
     expect(rank(pairs, [even], { end: 6 })).toEqual({ places: first.slice(1), total: 3 })
     const accepts = (entry: number) => entry !== 2
     const others = first.filter(([entry]) => entry !== 2)
@@ -134,7 +134,7 @@ describe('rankPassages', () => {
     expect(rank(pairs, [even])).toEqual({ places: first, total: 4 })
   })
 
-  it('finds neighbours of a passage only where they are wanted, what holds the word first', () => {
+  it('finds neighbours of a passage only with `near`, after the passage with the word', () => {
     const five = tableOf([1, 1, 1, 1, 1])
     expect(rank(five, [term([2])])).toEqual({ places: [[2, 2]], total: 1 })
     const near = rank(five, [term([2])], { near: true })
@@ -143,7 +143,7 @@ describe('rankPassages', () => {
     expect(near.places.map(([entry]) => entry)).toEqual([2, 3, 4, 1, 0])
   })
 
-  it('puts what holds every word first, then what holds every name', () => {
+  it('puts passages with every word first, then those with every name', () => {
     const nine = tableOf(Array(9).fill(1))
     const name = term([0, 1, 2, 3], true)
     const words = [term([1, 4, 5, 6]), term([1, 4, 5, 7])]
@@ -152,7 +152,7 @@ describe('rankPassages', () => {
     expect(places.slice(1, 4).map(([entry]) => entry)).toEqual([3, 2, 0])
   })
 
-  it('raises entries of the moments that are asked for', () => {
+  it('raises entries of the requested times', () => {
     const times = [{ from: 1_000, to: 2_000 }]
     expect(rank(pairs, [even], { times }).places.map(([entry]) => entry)).toEqual([1, 3, 2, 0])
   })

@@ -26,12 +26,13 @@ const HELD_GAIN = 0.2
 const AHEAD = 4
 /** Only the best entries show a second passage, since it takes space from other entries. */
 const TWO_PASSAGES_ENTRIES = 3
-/** Longer questions were pasted: most identifiers in them are not what is asked about. */
+/** Longer questions were pasted: most identifiers in them are not part of the question. */
 const NAMED_WORDS_MAX = 12
 
 /**
- * For long lists: this many postings score every passage, the others only the best ones. Two words are
- * always scored everywhere; one with more postings than `spread` counts there only where it stands.
+ * For long lists: this many postings score every passage, the others only the best ones. Two words
+ * are always scored everywhere; one with more postings than `spread` counts there only in passages
+ * that contain it.
  */
 export interface RankBudget {
   readonly postings: number
@@ -289,7 +290,7 @@ class Scores {
   #finalScore(passage: number, penalty: number): number {
     const words = this.#scratch.heldWords[passage] as number
     const score = (this.#scratch.score[passage] as number) / penalty
-    // Most passages only stand beside one with a word.
+    // Most passages contain no word, but a neighbour does.
     if (words === 0) return score
     const ahead = this.#completeness(passage) * AHEAD * this.#weights
     return score * (1 + (HELD_GAIN * words) / this.#words) + ahead

@@ -18,7 +18,7 @@ describe('bestSessions', () => {
     expect(holdingSessions(words)).toEqual([3, 5, 9])
   })
 
-  it('prefers sessions where words stand close together, whichever these are', () => {
+  it('prefers sessions where words occur close together, in any order of the words', () => {
     const common = word(1, ...everySession(50, 0))
     const rare = word(3, [7, 2], [8, 5_000], [20, 9])
     expect(bestSessions([common, rare], 1)).toEqual([7])
@@ -31,7 +31,7 @@ describe('bestSessions', () => {
     expect(bestSessions(words, 3)).toEqual([4, 49, 50])
   })
 
-  it('counts a word that stands there again, but in no session beside it', () => {
+  it('counts a word that occurs again nearby, but not in the neighbouring session', () => {
     const last = SESSION_STRIDE - 1
     expect(bestSessions([word(1, [1, 0], [1, 1], [2, 0], [3, 0])], 1)).toEqual([1])
     // The end of one session and the beginning of the next are neighbours by number alone.
@@ -39,7 +39,7 @@ describe('bestSessions', () => {
     expect(bestSessions(words, 1)).toEqual([4])
   })
 
-  it('counts a word where it stands, also at the edge of the eight passages that count as one place', () => {
+  it('counts a word that occurs at the edge of a bucket in the neighbouring bucket too', () => {
     const words = [word(1, [1, 0], [1, 8], [2, 0]), word(1, [1, 16], [2, 8])]
     expect(bestSessions(words, 1)).toEqual([1])
   })

@@ -3,12 +3,12 @@ import { SESSION_STRIDE } from './occurrences.ts'
 
 /**
  * The sessions that most likely hold the best passages, found from the lists of the words alone:
- * where many and rare words of the question stand within a few passages. Only their passages are
+ * where many and rare words of the question occur within a few passages. Only their passages are
  * then ranked, by their lengths and distances.
  */
 const BUCKET_PASSAGES = 8
 const BUCKETS_OF_SESSION = SESSION_STRIDE / BUCKET_PASSAGES
-/** What a word adds that stands in the same bucket again, or in the one beside. */
+/** How much a word adds that occurs again in the same bucket or in a neighbouring one. */
 const AGAIN = 0.35
 /** So many postings choose the sessions, those of rare words first; two words always do. */
 const POSTINGS_MAX = 20_000
@@ -19,7 +19,7 @@ export interface PlacedWord {
   readonly weight: number
 }
 
-/** Buckets in ascending order, with what they are worth. */
+/** Buckets in ascending order, with their scores. */
 interface Buckets {
   readonly numbers: Float64Array
   readonly scores: Float64Array
@@ -73,7 +73,7 @@ export function holdingSessions(words: readonly PlacedWord[]): readonly number[]
   return [...found].sort((a, b) => a - b)
 }
 
-/** A word counts in its buckets and a little in those beside them, more if it stands there again. */
+/** A word counts in its buckets and a little in their neighbours, more if it occurs again. */
 function bucketsOf({ places, weight }: PlacedWord): Buckets {
   const numbers = new Float64Array(3 * places.length)
   const scores = new Float64Array(3 * places.length)

@@ -92,7 +92,7 @@ function unionOfTwo(one: Float64Array, other: Float64Array): Float64Array {
   return both.subarray(0, end + rest.length)
 }
 
-/** Where the first place stands that is not before this one. */
+/** The index of the first place that is not before this one. */
 export function firstFrom(places: Float64Array, place: number, from = 0): number {
   let low = from
   let high = places.length

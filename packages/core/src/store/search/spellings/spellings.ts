@@ -33,7 +33,7 @@ export function spelledIn(text: string, spellings: readonly string[]): number {
   return weight
 }
 
-/** "p1.x1" does not stand in "p1.x12", but in "src/p1.x1". */
+/** "p1.x12" does not contain "p1.x1", but "src/p1.x1" does. */
 function standsIn(text: string, spelling: string): boolean {
   for (let at = text.indexOf(spelling); at >= 0; at = text.indexOf(spelling, at + 1)) {
     const [before = '', after = ''] = [text[at - 1], text[at + spelling.length]]

@@ -172,7 +172,7 @@ create index session_root on session (root) where root is not null;
 create index session_origin on session (origin) where origin is not null;
 `
 
-// Until here a lost holder was counted as an attempt, and most of what was counted is that.
+// Earlier schemas counted a lost holder as an attempt, so most of the counted attempts are losses.
 const THIRTEENTH = `
 alter table session add column losses integer not null default 0;
 update session set losses = attempts, attempts = 0 where attempts > 0;

@@ -30,7 +30,7 @@ export interface IndexDrift {
 }
 
 /**
- * Computes what the index should contain from the entries and compares it with what it contains.
+ * Computes the expected index from the entries and compares the actual one with it.
  * Reads each row once, a few at a time, in the transaction of the caller. Entries that are not
  * indexed yet are not looked at, as a search reads them directly.
  */
@@ -191,7 +191,7 @@ function entryIn(block: Block, entry: number): Block | null {
   }
 }
 
-/** Sums that differ from the sessions change the order of what is found. */
+/** Sums that differ from the sessions change the order of hits. */
 function areTotalsWrong(db: SqliteConnection): boolean {
   const row = db.get(`
     with counted as (

@@ -12,7 +12,7 @@ describe('retry by age', () => {
     expect(retryDelayMs(500, 30, 0.5)).toBe(1)
   })
 
-  it('pauses for others for twenty commits after it met one', () => {
+  it('pauses for other writers for twenty commits after it met one', () => {
     const contention = new Contention()
     expect(contention.seen).toBe(false)
     contention.refused()

@@ -17,7 +17,7 @@ export function wakeFolder(path: string): string {
  * One small file per runner, touched after a commit that concerns it, and one for all, touched when
  * a session without a holder has work. A process notices within about a millisecond. Watching the
  * WAL instead would wake it before it can see the commit, and then never again. Only a hint:
- * polling finds what is missed here.
+ * polling finds commits that are missed here.
  */
 export class WakeFile {
   readonly #path: string

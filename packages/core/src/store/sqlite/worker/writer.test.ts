@@ -30,7 +30,7 @@ it('has nothing left to do after a commit that changed nothing', () => {
   writer.close()
 })
 
-it('tells commits of others from its own', () => {
+it('distinguishes commits of other processes from its own', () => {
   const path = newPath()
   const writer = new Writer({ path, anchorPath: `${path}.anchor`, ...LATER })
   const other = new DatabaseSync(path)
@@ -43,7 +43,7 @@ it('tells commits of others from its own', () => {
   writer.close()
 })
 
-it('calls the runners of other processes, and none of its own', () => {
+it('wakes runners of other processes, and none of its own', () => {
   const path = newPath()
   const [one, two] = [1, 2].map((nth) => {
     return new Writer({ path, anchorPath: `${path}.anchor${nth}`, ...LATER })
@@ -89,7 +89,7 @@ describe('the WAL of a store', () => {
     return { keeper, opened, size: () => statSync(`${path}-wal`).size }
   }
 
-  it('is emptied by a process that hears of an erasure by another one', () => {
+  it('is emptied by a process that notices an erasure by another one', () => {
     const { keeper, size } = erased()
     expect(size()).toBeGreaterThan(0)
     expect(keeper.hasNews()).toBe(true)
