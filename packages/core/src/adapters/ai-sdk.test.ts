@@ -90,3 +90,86 @@ it('passes on no call of an answer that breaks off', async () => {
   for await (const part of stream) passed.push(part)
   expect(passed).toEqual([...text('One moment.'), error])
 })
+
+describe('a run of the AI SDK', () => {
+  it('asks the model once for each answer, also after a restart', async () => {
+    const store = openMemoryStore()
+    let asked = 0
+    const answer = async () => {
+      const { wrapGenerate } = durableModel(
+        openJournal({ store, name: 'payer' }).run('c', 'k'),
+      ) as unknown as { wrapGenerate(model: object): Promise<object> }
+      const doGenerate = async () => ({ content: ++asked })
+      return [await wrapGenerate({ doGenerate }), await wrapGenerate({ doGenerate })]
+    }
+    const answers = [{ content: 1 }, { content: 2 }]
+    expect(await answer()).toEqual(answers)
+    expect(await answer()).toEqual(answers)
+  })
+
+  it('keeps the last value that a tool yields, and each repeated call apart', async () => {
+    const store = openMemoryStore()
+    const calls: unknown[] = []
+    const made = () => {
+      const run = openJournal({ store, name: 'payer' }).run('c', 'k')
+      return durableTools(
+        run,
+        {
+          count: {
+            name: 'count',
+            async *execute(this: { name: string }, input: unknown, options: object) {
+              calls.push([this.name, input, options])
+              yield 'begun'
+              yield { calls: calls.length }
+            },
+          },
+          look: { description: 'has no code of its own' },
+          fail: { execute: () => Promise.reject(new Error('no money')) },
+        },
+        {},
+      )
+    }
+    const options = { toolCallId: 'c1' }
+    const play = async () => {
+      const tools = made()
+      // biome-ignore lint/suspicious/noExplicitAny: a tool of the AI SDK returns a value or a generator
+      const count = tools.count.execute as any
+      const failed = tools.fail.execute as unknown as (input: object, options: object) => unknown
+      await expect(failed({}, { toolCallId: 'c2' })).rejects.toThrow('no money')
+      return [await count.call(null, { a: 1 }, options), await count.call(null, { a: 2 }, options)]
+    }
+    const values = [{ calls: 1 }, { calls: 2 }]
+    expect(await play()).toEqual(values)
+    expect(calls).toEqual([
+      ['count', { a: 1 }, options],
+      ['count', { a: 2 }, options],
+    ])
+    expect(await play()).toEqual(values)
+    expect(calls).toHaveLength(2)
+    expect(made().look).toEqual({ description: 'has no code of its own' })
+  })
+
+  it('runs a tool that was cut short again only if it is repeatable', async () => {
+    const store = openMemoryStore()
+    const toolsOf = (execute: () => unknown) =>
+      durableTools(
+        openJournal({ store, name: 'payer' }).run('c', 'k'),
+        { pay: { execute }, look: { execute } },
+        { repeatable: ['look'] },
+      ) as unknown as Record<string, { execute(input: object, options: object): Promise<unknown> }>
+    const begun = Promise.withResolvers<void>()
+    const first = toolsOf(() => {
+      begun.resolve()
+      return new Promise(() => {})
+    })
+    void first['pay']?.execute({}, { toolCallId: 'c1' })
+    await begun.promise
+    const again = toolsOf(() => 'paid')
+    expect(await again['pay']?.execute({}, { toolCallId: 'c1' })).toBe(
+      'An earlier attempt began "tool c1" and did not end. Whether it took effect is not known, so ' +
+        'it was not done again.',
+    )
+    void first['look']?.execute({}, { toolCallId: 'c2' })
+    expect(await again['look']?.execute({}, { toolCallId: 'c2' })).toBe('paid')
+  })
+})

@@ -4,16 +4,27 @@ import { join } from 'node:path'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { entryNumber, sessionId } from '../base/ids.ts'
+import { entryNumber, mailNumber, sessionId } from '../base/ids.ts'
+import { show } from '../base/option-checks.ts'
+import { ThroughlineError } from '../base/throughline-error.ts'
 import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import { openAgent } from './agent.ts'
 import { AgentTools } from './agent-tools.ts'
 import type { AgentStep, DurableAgent, OpenAgentOptions, SessionEvent } from './agent-types.ts'
+import {
+  ContextTooLongError,
+  callListener,
+  mayRetry,
+  overflowIn,
+  textOfError,
+  withDeadline,
+} from './attempt.ts'
 import type { Format } from './formats/format.ts'
 import { type OpenAIChat, openaiChat } from './formats/openai.ts'
-import { type StandardSchema, tool } from './tool.ts'
+import { StepSlots } from './step-slots.ts'
+import { checkTools, type StandardSchema, tool } from './tool.ts'
 
 type Chat = Format<OpenAIChat>
 type ChatStep = AgentStep<Chat>
@@ -446,4 +457,358 @@ describe('misuse of an agent', () => {
       at: 'session',
     })
   })
+})
+
+describe('a session of an agent', () => {
+  it('is empty until something was said to it', async () => {
+    const agent = await open(echo)
+    const session = agent.session('ana')
+    const none = { kind: 'nothing-to-do', why: 'There is no such session.' }
+    expect(await session.history()).toEqual([])
+    expect(await session.search('river')).toEqual([])
+    expect(await session.compactionReport()).toBeUndefined()
+    expect((await session.context()).messages).toEqual([])
+    expect(await session.erase({ entries: 'all', reason: 'asked' })).toEqual(none)
+    expect(await session.erase({ entries: [1], reason: 'asked' })).toEqual(none)
+    await expect(session.answer({ mail: 1 })).rejects.toMatchObject({
+      ...{ code: 'invalid-option', at: 'mail', message: 'The session "ana" has no message 1.' },
+    })
+    await session.ask('Hello.')
+    await expect(session.answer({ mail: 2 })).rejects.toMatchObject({
+      ...{ code: 'invalid-option', at: 'mail', message: 'The session "ana" has no message 2.' },
+    })
+    expect(await session.erase({ entries: [], reason: 'asked' })).toEqual({
+      ...{ kind: 'nothing-to-do', why: 'No entries were named.' },
+    })
+  })
+
+  it('tells in order what happened to it', async () => {
+    const weather = tool({ description: 'x', input: town, execute: () => 'Rain.' })
+    const agent = await open(
+      (step) => {
+        if (lastText(step) === 'break') throw new Error('no key')
+        return lastText(step) === 'weather' ? calling({ town: 'Bergen' }) : echo(step)
+      },
+      { tools: { weather } },
+    )
+    const session = agent.session('ana')
+    const long = 'The river is wide and slow here. '.repeat(100)
+    await session.ask('weather')
+    await session.ask('break')
+    for (let number = 1; number <= 6; number++) await session.ask(`${number}: ${long}`)
+    await session.compact()
+    const report = await session.compactionReport()
+    const compaction = report?.entry ?? 0
+    expect(await session.compactionReport({ entry: compaction })).toEqual(report)
+    expect(await session.compactionReport({ entry: compaction - 1 })).toBeUndefined()
+    await session.undo()
+    await session.erase({ entries: [1], reason: 'asked' })
+    await session.erase({ entries: 'all', reason: 'asked' })
+    const told: string[] = []
+    for await (const event of session.events({ after: 0 })) {
+      if (event.type === 'caught-up') break
+      const how = event.type === 'turn-ended' && `${event.turn} ${event.how}`
+      told.push([event.type, how || ('role' in event && event.role)].filter(Boolean).join(' '))
+    }
+    const turn = (number: number) => [
+      ...['message user', 'message assistant', `turn-ended ${number} answered`],
+    ]
+    expect(told).toEqual([
+      ...['message user', 'message assistant', 'message tool', 'message assistant'],
+      ...['turn-ended 1 answered', 'message user'],
+      ...['message assistant', 'turn-ended 2 failed'],
+      ...[3, 4, 5, 6, 7, 8].flatMap(turn),
+      // A deletion begins, and ends when the last piece is erased.
+      ...['compacted', 'undone', 'erased', 'deleted', 'deleted'],
+    ])
+  })
+
+  it('takes no message that is too large, and no answer for one that was withdrawn', async () => {
+    const store = openStore()
+    const agent = await open(() => new Promise<never>(() => {}), { store })
+    const session = agent.session('ana')
+    const limit = 4 * 1024 * 1024
+    const tooLarge = { kind: 'refused', why: 'too-large', limit }
+    expect(await session.send('x'.repeat(limit))).toEqual(tooLarge)
+    const stopped = session.ask('One.')
+    await expect.poll(async () => (await session.info())?.state).toBe('working')
+    const sent = await session.send('Two.')
+    if (sent.kind !== 'sent') throw new Error(sent.why)
+    await store.withdraw({ sessionId: sessionId('ana'), mail: mailNumber(sent.mail) })
+    expect(await session.answer(sent)).toEqual({ kind: 'withdrawn' })
+    await session.stop()
+    expect(await stopped).toMatchObject({ kind: 'stopped', text: '' })
+  })
+
+  const wrong = (value: unknown) => value as never
+  type Session = ReturnType<DurableAgent<Chat>['session']>
+  it.each<[string, string, (session: Session) => unknown]>([
+    ['before', '"before" is 0. It is a whole number, at least 1.', (s) => s.history({ before: 0 })],
+    [
+      'limit',
+      '"limit" is 0. It is a number of entries, at least 1.',
+      (s) => s.history({ limit: 0 }),
+    ],
+    ['text', '"text" is 5.', (s) => s.search(wrong(5))],
+    [
+      'entry',
+      '"entry" is 0. It is a whole number, at least 1.',
+      (s) => s.compactionReport({ entry: 0 }),
+    ],
+    [
+      ...['query.entri', 'There is no option "entri" in "query". The options are entry.'],
+      (s) => s.compactionReport(wrong({ entri: 1 })),
+    ],
+    ['query', '"query" is null. Give an object.', (s) => s.compactionReport(wrong(null))],
+    ['after', '"after" is -1. It is a whole number, at least 0.', (s) => s.events({ after: -1 })],
+    ['at', '"at" is 0. It is a whole number, at least 1.', (s) => s.fork({ at: 0 })],
+    ['id', '"id" is "a b". Use letters, digits, "_" and "-".', (s) => s.fork({ id: 'a b' })],
+    ['text', '"text" is "". Give a text, or null to unpin it.', (s) => s.pin('dog', '')],
+    ['text', '"text" is 5. Give a text, or null to unpin it.', (s) => s.pin('dog', wrong(5))],
+    ['focus', '"focus" is 5, not a string.', (s) => s.compact({ focus: wrong(5) })],
+    [
+      ...['mail', '"mail" is undefined. Give what `send` returned, if its kind is "sent".'],
+      (s) => s.answer(wrong({ kind: 'refused' })),
+    ],
+    [
+      ...['mail', '"mail" is 0. Give what `send` returned, if its kind is "sent".'],
+      (s) => s.answer({ mail: 0 }),
+    ],
+    [
+      ...['entries', '"entries" is "some". Give numbers, or "all".'],
+      (s) => s.erase({ entries: wrong('some'), reason: 'asked' }),
+    ],
+    [
+      ...['entries', '"entries" is 0. It is a whole number, at least 1.'],
+      (s) => s.erase({ entries: [1, 0], reason: 'asked' }),
+    ],
+    [
+      ...['reason', '"reason" is "". Give a text that is not empty.'],
+      (s) => s.erase({ entries: 'all', reason: '' }),
+    ],
+    [
+      ...['forks', '"forks" is "drop". It is one of "refuse", "keep", "purge".'],
+      (s) => s.erase({ entries: 'all', reason: 'asked', forks: wrong('drop') }),
+    ],
+    [
+      ...[
+        'signal',
+        '"signal" is an object, not an AbortSignal. Of a controller, give `controller.signal`.',
+      ],
+      (s) => s.stop({ signal: wrong(new AbortController()) }),
+    ],
+  ] as [string, string, (session: Session) => unknown][])(
+    'refuses a wrong %s: %s',
+    async (at, message, act) => {
+      const session = (await open(echo)).session('ana')
+      await session.ask('Hello.')
+      const error = { code: 'invalid-option', at, message }
+      await expect((async () => act(session))()).rejects.toMatchObject(error)
+    },
+  )
+})
+
+const failed = (fields: object, message = 'no') => Object.assign(new Error(message), fields)
+
+describe('an error of a step', () => {
+  const tooLong = 'prompt is too long: 9000 tokens > 8000 maximum'
+
+  it.each<[string, unknown, unknown]>([
+    ['its own class', new ContextTooLongError(), { kind: 'overflow' }],
+    ['its own class with the limit', new ContextTooLongError(8_000), { limitTokens: 8_000 }],
+    ['the words of a provider', failed({ status: 400 }, tooLong), { kind: 'overflow' }],
+    ['the other name of a status', failed({ statusCode: 400 }, tooLong), { kind: 'overflow' }],
+    ['a code', failed({ status: 400, code: 'context_length_exceeded' }), { kind: 'overflow' }],
+    ['a body', failed({ status: 400, error: { message: tooLong } }), { kind: 'overflow' }],
+    ['the text of a body', failed({ status: 400, responseBody: tooLong }), { kind: 'overflow' }],
+    ['no status', new Error(tooLong), undefined],
+    ['a status that is no number', failed({ status: '400' }, tooLong), undefined],
+    ['a limit for each minute', failed({ status: 429 }, tooLong), undefined],
+    ['other words', failed({ status: 400 }), undefined],
+    ['no Error', { status: 400, message: tooLong }, undefined],
+  ])('says by %s whether the context is too long', (_, error, expected) => {
+    const found = overflowIn(error)
+    if (expected === undefined) expect(found).toBeUndefined()
+    else expect(found).toEqual({ kind: 'overflow', ...expected })
+  })
+
+  it.each<[boolean, unknown]>([
+    [false, 'overloaded'],
+    [true, failed({ isRetryable: true, status: 400 })],
+    [false, failed({ isRetryable: false, status: 500 })],
+    [true, failed({ status: 408 })],
+    [true, failed({ status: 409 })],
+    [true, failed({ statusCode: 429 })],
+    [true, failed({ status: 500 })],
+    [false, failed({ status: 499 })],
+    [false, failed({ status: 400, code: 'ECONNRESET' })],
+    [true, failed({ code: 'ECONNRESET' })],
+    [true, failed({ name: 'APIConnectionError' })],
+    [true, new TypeError('fetch failed')],
+    [false, new TypeError('x is not a function')],
+    [false, new ThroughlineError('outcome-unknown', 'socket')],
+  ])('may be tried again: %s for %j', (expected, error) => {
+    expect(mayRetry(error)).toBe(expected)
+  })
+
+  it('is told in its own words', () => {
+    expect(textOfError(new Error('no key'))).toBe('no key')
+    expect(textOfError('no key')).toBe('no key')
+    expect(textOfError({ message: 'no key' })).toBe('no key')
+    expect(textOfError({ message: 5 })).toBe('an object was thrown, which is no Error.')
+    expect(textOfError(null)).toBe('null was thrown, which is no Error.')
+    expect(callListener('no key', 'onError', () => 5)).toBe('no key')
+    const listen = () => {
+      throw new Error('no disk')
+    }
+    expect(callListener('no key', 'onError', listen)).toBe('no key (And "onError" threw: no disk)')
+  })
+
+  it('shows a value of a wrong kind in a few words', () => {
+    const values = [() => 5, Promise.resolve(), [], {}, null, undefined, 5n, 'a"b', 'x'.repeat(59)]
+    expect(values.map(show)).toEqual([
+      ...['a function', 'a promise (await it first)', 'an array', 'an object', 'null'],
+      ...['undefined', '5', '"a\\"b"', `"${'x'.repeat(59)}…`],
+    ])
+    expect(show('x'.repeat(58))).toBe(`"${'x'.repeat(58)}"`)
+  })
+})
+
+describe('a deadline', () => {
+  it('aborts with the signal that it was given, and is not over then', () => {
+    const stop = new AbortController()
+    const { signal, isOver, end } = withDeadline(stop.signal, 600_000)
+    expect([signal.aborted, isOver()]).toEqual([false, false])
+    stop.abort(new Error('stopped'))
+    expect([signal.reason.message, isOver()]).toEqual(['stopped', false])
+    end()
+  })
+})
+
+describe('slots for steps', () => {
+  it('go to those who wait in order, and not to one who gave up', async () => {
+    const slots = new StepSlots(1)
+    const never = new AbortController().signal
+    const giveBack = await slots.take(never)
+    const started: string[] = []
+    const stop = new AbortController()
+    const reason = new Error('stopped')
+    const gone = slots.take(stop.signal)
+    const waiting = ['a', 'b'].map(async (name) => {
+      const done = await slots.take(never)
+      started.push(name)
+      return done
+    })
+    stop.abort(reason)
+    await expect(gone).rejects.toBe(reason)
+    await expect(slots.take(stop.signal)).rejects.toBe(reason)
+    giveBack()
+    ;(await waiting[0])?.()
+    ;(await waiting[1])?.()
+    expect(started).toEqual(['a', 'b'])
+    // The last one freed it.
+    await slots.take(never)
+  })
+})
+
+describe('the tools of an agent', () => {
+  const schema = (issues?: readonly object[]) => ({
+    '~standard': {
+      ...{ version: 1 as const, vendor: 'test' },
+      validate: (value: unknown) => (issues === undefined ? { value } : { issues }) as never,
+    },
+  })
+  const run = async (
+    execute: () => unknown,
+    {
+      issues,
+      lease = new AbortController().signal,
+    }: { issues?: object[]; lease?: AbortSignal } = {},
+  ) => {
+    const errors: unknown[] = []
+    const options = { description: 'x', jsonSchema: {}, input: schema(issues), execute }
+    const onError = (error: Error, where: object) => errors.push([error.message, where])
+    const tools = new AgentTools({ tools: { look: tool(options) }, onError } as never, (message) =>
+      message.role === 'tool' ? 7 : 0,
+    )
+    const call = { type: 'tool-call', id: 'c1', name: 'look', input: {} }
+    const request = { sessionId: 'ana', turn: 3, call, key: 'ana-4-c1' } as never
+    return { outcome: await tools.run(request, lease), errors, tools, request }
+  }
+
+  it('answer with a text, with JSON, or with nothing', async () => {
+    for (const [made, output] of [
+      ['Rain.', 'Rain.'],
+      [undefined, ''],
+      [{ rain: [true] }, '{"rain":[true]}'],
+      [null, 'null'],
+    ]) {
+      const { outcome, errors } = await run(() => made)
+      expect(outcome).toEqual({ outcome: 'ok', output, tokens: 7 })
+      expect(errors).toEqual([])
+    }
+  })
+
+  it('tell the model and `onError` of a result that no JSON can hold', async () => {
+    const problem =
+      'The result of the tool "look" cannot be written as JSON. Return a string or plain data.'
+    for (const made of [new Map(), { all: new Set([1]) }, () => 5]) {
+      const { outcome, errors } = await run(() => made)
+      expect(outcome).toEqual({ outcome: 'error', output: problem, tokens: 7 })
+      const where = { sessionId: 'ana', turn: 3, attempt: 1, tool: 'look' }
+      expect(errors).toEqual([[problem, where]])
+    }
+  })
+
+  it('name each place where the input is wrong', async () => {
+    const { outcome } = await run(() => 'ran', {
+      issues: [
+        { message: 'too long', path: ['towns', { key: 0 }, 'name'] },
+        { message: 'too much' },
+      ],
+    })
+    const output = 'The input is not valid. towns.0.name: too long; input: too much'
+    expect(outcome).toEqual({ outcome: 'error', output, tokens: 7 })
+  })
+
+  it('stop with their lease, and know no tool of another name', async () => {
+    const stop = new AbortController()
+    const { outcome, errors, tools, request } = await run(
+      () => {
+        stop.abort(new Error('lost'))
+        return new Promise(() => {})
+      },
+      { lease: stop.signal },
+    )
+    expect(outcome).toEqual({ outcome: 'interrupted', output: 'Stopped.', tokens: 7 })
+    expect(errors).toEqual([])
+    const other = { ...(request as object), call: { id: 'c2', name: 'toString' } } as never
+    expect(await tools.run(other, new AbortController().signal)).toEqual({
+      ...{ outcome: 'error', output: 'There is no tool "toString".', tokens: 7 },
+    })
+  })
+
+  it.each<[string, unknown, string, string]>([
+    ['a list', [], 'tools', '"tools" is an array. Give an object: { name: tool }.'],
+    ['a text', 'x', 'tools', '"tools" is "x". Give an object: { name: tool }.'],
+    ['null', null, 'tools', '"tools" is null. Give an object: { name: tool }.'],
+    [
+      ...['a name with a blank', { 'a b': {} }, 'tools.a b'],
+      'No model can call "a b". Use 1 to 64 letters, digits, "_" or "-".',
+    ],
+    [
+      ...['an empty description', { a: { description: '' } }, 'tools.a.description'],
+      '"tools.a.description" is "". Give a text that is not empty.',
+    ],
+    [
+      ...['a JSON Schema as input', { a: { description: 'x', execute() {}, input: {} } }],
+      ...['tools.a.input', '"tools.a.input" is an object. Give a schema of zod, valibot or '],
+    ],
+  ] as [string, unknown, string, string][])(
+    'are refused if they are %s',
+    (_, tools, at, problem) => {
+      const message = expect.stringContaining(problem)
+      expect(() => checkTools(tools)).toThrow(expect.objectContaining({ at, message }))
+    },
+  )
 })

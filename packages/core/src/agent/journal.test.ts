@@ -3,6 +3,7 @@ import { operationId, sessionId } from '../base/ids.ts'
 import { isThroughlineError } from '../base/throughline-error.ts'
 import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
+import { decode, encode } from './durable-run.ts'
 import { openJournal } from './journal.ts'
 
 const opened: Store[] = []
@@ -69,6 +70,49 @@ describe('a durable run', () => {
         expect(isThroughlineError(each.reason, 'outcome-unknown')).toBe(true)
       } else expect(each.value).toBe(1)
     }
+  })
+})
+
+describe('a value that a run keeps', () => {
+  it('is plain data, with dates and bytes', () => {
+    const value = {
+      ...{ text: 'a\ud800', whole: 5, endless: Number.POSITIVE_INFINITY, yes: true, no: undefined },
+      ...{ list: [undefined, null], at: new Date(5), bytes: new Uint8Array([1, 255]) },
+      ...{ own: { toJSON: () => ({ a: 1 }) }, odd: { $date: 'today' }, two: { $date: 1, b: 2 } },
+      'key\ud800': 1,
+    }
+    const encoded = {
+      ...{ text: 'a\ufffd', whole: 5, endless: null, yes: true, list: [null, null] },
+      ...{ at: { $date: '1970-01-01T00:00:00.005Z' }, bytes: { $bytes: 'Af8=' }, own: { a: 1 } },
+      ...{ odd: { $plain: { $date: 'today' } }, two: { $date: 1, b: 2 }, 'key\ufffd': 1 },
+    }
+    expect(encode(value)).toStrictEqual(encoded)
+    expect(decode(encoded)).toStrictEqual({
+      ...{ ...encoded, at: new Date(5), bytes: new Uint8Array([1, 255]) },
+      odd: { $date: 'today' },
+    })
+  })
+
+  it('is nested at most 250 deep', () => {
+    const nested = (depth: number) => {
+      let value: unknown[] = []
+      for (let at = 0; at < depth; at++) value = [value]
+      return value
+    }
+    expect(encode(nested(250))).toEqual(nested(250))
+    const problem = 'contains itself, cannot be kept. Return a string or plain data.'
+    expect(() => encode(nested(251))).toThrow(problem)
+  })
+
+  it.each([
+    ['function', () => 5],
+    ['bigint', 5n],
+    ['Map', new Map()],
+    ['Set', new Set()],
+  ])('is no %s', (name, value) => {
+    const error = { code: 'unserialisable-output', at: undefined }
+    const message = `A ${name} cannot be kept. Return a string or plain data.`
+    expect(() => encode([value])).toThrow(expect.objectContaining({ ...error, message }))
   })
 })
 
