@@ -28,22 +28,17 @@ export function builtInTools(
     const isShared = memory.scope === 'agent'
     const { to, messagesMax, tokensMin } = message
     const rule = { messagesMax, tokensMin }
-    const made: readonly (readonly [isOn: boolean, make: () => Tool])[] = [
-      [config.tasks.enabled, () => tasksTool({ store, countTokens })],
-      [config.pin.enabled, () => pinTool({ store, countTokens })],
-      [config.recall.enabled, () => recallTool({ store, embedQuestion })],
-      [
-        message.enabled,
-        () => sendMessageTool({ store, countTokens, openRoute, rule, to, onAdmitted }),
-      ],
-      [
-        memory.enabled,
-        () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax, isShared }),
-      ],
-      [config.schedule.enabled, () => scheduleTool({ store, countTokens, clock, timezone })],
-      [files.enabled, () => filesTool({ store, roots: files.roots, privatePaths })],
-      [process.enabled, () => processTool({ processes, programs: process.programs, folder, env })],
-    ]
-    return made.filter(([isOn]) => isOn).map(([, make]) => make())
+    const made: { readonly [name in keyof ToolsConfig]: () => Tool } = {
+      tasks: () => tasksTool({ store, countTokens }),
+      pin: () => pinTool({ store, countTokens }),
+      recall: () => recallTool({ store, embedQuestion }),
+      send_message: () => sendMessageTool({ store, countTokens, openRoute, rule, to, onAdmitted }),
+      memory: () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax, isShared }),
+      schedule: () => scheduleTool({ store, countTokens, clock, timezone }),
+      files: () => filesTool({ store, roots: files.roots, privatePaths }),
+      process: () => processTool({ processes, programs: process.programs, folder, env }),
+    }
+    const names = Object.keys(made) as (keyof ToolsConfig)[]
+    return names.filter((name) => config[name].enabled).map((name) => made[name]())
   }
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '#core/base/clock'
+import type { ChatGateway } from '../gateway/chat/chat-gateway.ts'
 import type { Platform } from '../gateway/chat/platform.ts'
 import { UsageError } from './errors.ts'
 import type { Host } from './open-host.ts'
@@ -13,10 +14,17 @@ export interface OpenGateways {
 
 export async function openGateways(host: Host): Promise<OpenGateways> {
   const { telegram, discord } = host.loaded.config.gateways
-  const opened = [
-    ...(telegram === undefined ? [] : [await openTelegram(host, telegram)]),
-    ...(discord === undefined ? [] : [await openDiscord(host, discord)]),
-  ]
+  const openers: {
+    readonly [name in keyof GatewaysConfig]-?: () => Promise<ChatGateway> | undefined
+  } = {
+    telegram: () => telegram && openTelegram(host, telegram),
+    discord: () => discord && openDiscord(host, discord),
+  }
+  const opened: ChatGateway[] = []
+  for (const open of Object.values(openers)) {
+    const gateway = await open()
+    if (gateway !== undefined) opened.push(gateway)
+  }
   return {
     names: opened.map(({ name }) => name),
     async close() {
@@ -25,7 +33,8 @@ export async function openGateways(host: Host): Promise<OpenGateways> {
   }
 }
 
-type TelegramConfig = NonNullable<Host['loaded']['config']['gateways']['telegram']>
+type GatewaysConfig = Host['loaded']['config']['gateways']
+type TelegramConfig = NonNullable<GatewaysConfig['telegram']>
 
 async function openTelegram(host: Host, config: TelegramConfig) {
   const { runtime, store, logger } = host
@@ -44,7 +53,7 @@ async function openTelegram(host: Host, config: TelegramConfig) {
   return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
 }
 
-type DiscordConfig = NonNullable<Host['loaded']['config']['gateways']['discord']>
+type DiscordConfig = NonNullable<GatewaysConfig['discord']>
 
 async function openDiscord(host: Host, config: DiscordConfig) {
   const { runtime, store, logger } = host
