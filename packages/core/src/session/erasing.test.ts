@@ -12,7 +12,7 @@ import {
 } from '../../../../test/support/session-host.ts'
 import type { HandoffWriter } from './handoff.ts'
 
-/** Erasures of what handoffs tell, beside whatever else changes the handoff in effect. */
+/** Erasures of text that a handoff repeats, while other changes replace the handoff in effect. */
 
 /** A writer that can be held up. */
 function gated() {
@@ -64,7 +64,7 @@ describe('an erasure of words that a handoff repeats', () => {
     const [openModel, openDigest] = [model.close(), digest.close()]
     await ask(process.store, id, 'compact')
     await ask(process.store, id, 'erase', { entries: [1] })
-    // Not for as long as the session lingers: another life of it would write anew anyway.
+    // Shorter than the session lingers: after another acquisition it would write again anyway.
     await process.run(150)
     openModel()
     await process.run(150)
@@ -130,7 +130,7 @@ describe('an erasure of words that a handoff repeats', () => {
     await ask(store, id, 'erase', { entries: [2] })
     await process.run(100)
     open()
-    // Less than the session lingers: another life of it would begin anew anyway.
+    // Shorter than the session lingers: after another acquisition it would start again anyway.
     await process.run(200)
     expect((await rowOf(store, id)).pending.control).toBe(0)
   })
@@ -170,7 +170,7 @@ describe('an erasure of words that a handoff repeats', () => {
     await process.run(500)
     await closed
     const row = await rowOf(process.store, id)
-    // What was asked for waits for whoever holds the session next.
+    // The request waits for the next holder of the session.
     expect([row.runner, row.pending.control]).toEqual([null, 1])
   })
 

@@ -40,7 +40,7 @@ class Timers implements Clock {
   }
 }
 
-/** Keeps what it was asked for, and answers as told. */
+/** Records its requests and gives the answers set by the test. */
 class Writer implements HandoffWriter {
   readonly requests: HandoffRequest[] = []
   reply: HandoffReply = { kind: 'written', handoff: HANDOFF, tokens: 7 }

@@ -47,7 +47,7 @@ it('yields between its pieces, so that it never blocks the process', async () =>
   }
 })
 
-it('takes a summary that is longer than the whole handoff may be, cut to its room [fault 50]', async () => {
+it('cuts a summary that is longer than the handoff budget to the space left for it [fault 50]', async () => {
   const text = points(400)
   const summarize = async () => ({ text, finish: 'stop' }) as const
   const reply = await handoffWriter(COUNTERS, { summarize }).write(
@@ -61,7 +61,7 @@ it('takes a summary that is longer than the whole handoff may be, cut to its roo
   })
 })
 
-it('stops when it is aborted in such a pause', async () => {
+it('stops if it is aborted during such a pause', async () => {
   const controller = new AbortController()
   let turns = 0
   const breathe = async () => {
@@ -101,7 +101,7 @@ describe('compaction.userTokens', () => {
   const sizeOf = (preserved: Awaited<ReturnType<typeof preservedWith>>) =>
     preserved.reduce((sum, { message }) => sum + COUNTERS.countMessage(message), 0)
 
-  it('caps the preserved words of a session [S8]', async () => {
+  it('limits the preserved messages of a session [S8]', async () => {
     expect(sizeOf(await preservedWith(undefined))).toBeGreaterThan(800)
     expect(sizeOf(await preservedWith(600))).toBeLessThanOrEqual(600)
     expect(await preservedWith(0)).toEqual([])

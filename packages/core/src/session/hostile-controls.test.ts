@@ -12,10 +12,10 @@ import {
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { parsePreview } from './context/parse-preview.ts'
 
-/** Control items that nobody of ours would send: each is turned down, and the session goes on. */
+/** Invalid control mail, as only a foreign program sends it. */
 
 describe('a control that cannot be carried out', () => {
-  it('is settled as refused, and the next message is answered', async () => {
+  it('is settled without effect, and the next message is answered', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)
@@ -46,8 +46,8 @@ describe('a control that cannot be carried out', () => {
   })
 })
 
-describe('a preview that is sent back', () => {
-  it('is accepted whole, and not with any part of its handoff replaced', async () => {
+describe('a preview sent back for installation', () => {
+  it('is accepted unchanged, and refused with any part of its handoff replaced', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)

@@ -72,7 +72,7 @@ describe('the sender', () => {
     expect(await states()).toEqual(['sent'])
   })
 
-  it('settles what it is sending before it closes, and starts nothing new', async () => {
+  it('settles the replies in progress before it closes, and starts no other', async () => {
     const sending = Promise.withResolvers<void>()
     let count = 0
     const { sender, run, states } = await open(async () => {

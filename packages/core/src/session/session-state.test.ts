@@ -15,7 +15,7 @@ import type { Store } from '../store/contract.ts'
 import type { WantedSettings } from './settings.ts'
 import type { StepOutcome } from './step.ts'
 
-/** What is asked of a session from outside while it works: settings, erasure, memory, stops. */
+/** Changes from outside during a session's turn: settings, erasure, memory, stops. */
 
 const HOUR_MS = 60 * 60_000
 const DOWN: StepOutcome = { kind: 'failed', reason: 'down', retryable: true }
@@ -26,7 +26,7 @@ const wanted = (system: string, limits = LIMITS): WantedSettings => ({
   tokens: 20,
 })
 
-/** A model that answers when it is told to. */
+/** A model that answers on demand. */
 function held() {
   const { promise, resolve } = Promise.withResolvers<StepOutcome>()
   return { answer: () => promise, resolve }
@@ -132,7 +132,7 @@ describe('many sessions at work', () => {
 })
 
 describe('settings that the operator changed', () => {
-  it('enter between two turns, never within one', async () => {
+  it('take effect between two turns, never within one', async () => {
     let now = wanted('first')
     const process = host({ wanted: () => now })
     const id = await create(process.store, 'a')

@@ -35,7 +35,7 @@ describe('the first look at a session', () => {
     expect([look?.view.replyTo, entries()]).toEqual([null, 200])
   })
 
-  it('answers where the last answer went, also when a compaction covers the input that said so', async () => {
+  it('sends the answer where the last one went, even if a compaction covers the input that said so', async () => {
     const { store, entries } = countingEntries(openMemoryStore())
     const fixture = await StoreFixture.open(store)
     await exchange(fixture, ANA)
@@ -45,7 +45,7 @@ describe('the first look at a session', () => {
     expect([look?.view.replyTo, entries()]).toEqual([ANA, 0])
   })
 
-  it('answers where the newest input in the context wants it', async () => {
+  it('sends the answer where the newest input in the context requests it', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     await exchange(fixture, ANA)

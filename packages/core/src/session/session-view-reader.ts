@@ -129,7 +129,7 @@ export class SessionViewReader {
     return wanted === undefined ? {} : { wanted }
   }
 
-  /** The entries behind the first page, which are many only after another program recorded them. */
+  /** The entries after the first page, which are many only if another program recorded them. */
   async #readOn(
     { id, tail }: SessionRow,
     known: SessionRow | null,

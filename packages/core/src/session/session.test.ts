@@ -29,7 +29,7 @@ describe('a session', () => {
     expect(await rowOf(process.store, id)).toMatchObject({ runner: null, turnState: 'idle' })
   })
 
-  it('compaction preserves the session id, and what comes after it is delivered [S17, D2, D3]', async () => {
+  it('keeps its id over a compaction, and delivers later messages [S17, D2, D3]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)
@@ -245,7 +245,7 @@ describe('a session', () => {
     await say(store, id, 'hello')
     await first.run(1_000)
     expect(first.model.shown).toHaveLength(1)
-    // The first process stands still: its runner renews nothing any more.
+    // The first process is suspended: its runner no longer renews its lease.
     await store.dismissRunner({
       runner: (await store.listRunners())[0]?.id ?? ('' as never),
       beat: (await store.listRunners())[0]?.beat ?? 0,

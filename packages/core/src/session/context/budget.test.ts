@@ -53,7 +53,7 @@ function view(sizes: readonly number[], options: { seen: number; handoff?: numbe
 }
 
 describe('planCover', () => {
-  it('never covers what no model has seen', () => {
+  it('never covers entries that no model has seen', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 2, maxLength: 30 })
     const triggers = fc.constantFrom('manual', 'preflight', 'background', 'reactive', 'idle')
     fc.assert(
@@ -65,7 +65,7 @@ describe('planCover', () => {
     )
   })
 
-  it('compacts a session at rest only where even the longest handoff halves what it replaces', () => {
+  it('compacts an idle session only if even the longest handoff is half as long as what it replaces', () => {
     const { handoffTokens } = LIMITS
     const short = view([handoffTokens, handoffTokens / 2, 10, 10], { seen: 4 })
     const long = view([handoffTokens, handoffTokens * 2, 10, 10], { seen: 4 })
@@ -100,11 +100,11 @@ describe('judgeHandoff', () => {
   const by: CompactionBy = 'model'
   const carries: readonly EntryNumber[] = []
 
-  it('takes a handoff that is smaller than what it covers, however much came behind', () => {
+  it('accepts a handoff smaller than the range it covers, however much follows the range', () => {
     expect(judgeHandoff(before, { by, carries, covers: 2, tokens: 499 })).toBeNull()
   })
 
-  it('refuses one as large as what it covers, and one over its budget [faults 49, 50]', () => {
+  it('refuses a handoff as large as the range it covers, and one over its budget [faults 49, 50]', () => {
     const small = view([100, 100, 3_000, 400], { seen: 2 })
     expect(judgeHandoff(small, { by, carries, covers: 2, tokens: 200 })).toBe('not-smaller')
     expect(judgeHandoff(before, { by, carries, covers: 2, tokens: 501 })).toBe('over-budget')
@@ -134,24 +134,24 @@ describe('mayAskModel', () => {
   const asks = (...operations: readonly OperationRow[]) =>
     mayAskModel(operations, now, SESSION_SETTINGS).kind
 
-  it('waits after a failure, longer after each, and not for ever', () => {
+  it('waits after a failure, longer after each one, up to a limit', () => {
     expect(asks(attempt(100, 'failed'))).toBe('wait')
     expect(asks(attempt(1_500, 'failed'))).toBe('yes')
     expect(asks(attempt(1_500, 'failed'), attempt(3_000, 'failed'))).toBe('wait')
     expect(asks(...Array.from({ length: 7 }, () => attempt(61_000, 'failed')))).toBe('yes')
   })
 
-  it('forgets failures once one was committed', () => {
+  it('ignores failures before a committed compaction', () => {
     expect(asks(attempt(50, 'committed'), attempt(100, 'failed'))).toBe('yes')
   })
 
-  it('keeps to the number of attempts in a window, and never counts a digest', () => {
+  it('limits the attempts within a time window, without counting digests', () => {
     const many = Array.from({ length: SESSION_SETTINGS.attemptsPerWindow }, (_, index) => index)
     expect(asks(...many.map((index) => attempt(index * 1_000, 'committed')))).toBe('wait')
     expect(asks(...many.map((index) => attempt(index * 1_000, 'committed', 'digest')))).toBe('yes')
   })
 
-  it('forgets an attempt when the window has passed, and none from a clock ahead', () => {
+  it('ignores attempts older than the window and attempts in the future', () => {
     const { attemptWindowMs, attemptsPerWindow } = SESSION_SETTINGS
     const many = (agoMs: number) =>
       Array.from({ length: attemptsPerWindow }, () => attempt(agoMs, 'committed'))
@@ -160,7 +160,7 @@ describe('mayAskModel', () => {
     expect([asks(...many(0)), asks(...many(-1))]).toEqual(['wait', 'yes'])
   })
 
-  it('counts four that a kill ended as one: little of them was paid for', () => {
+  it('counts four abandoned attempts as one, because a killed attempt cost little', () => {
     const killed = (count: number) =>
       Array.from({ length: count }, (_, index) => attempt(index * 1_000, 'abandoned'))
     const { attemptsPerWindow } = SESSION_SETTINGS
@@ -168,7 +168,7 @@ describe('mayAskModel', () => {
     expect(asks(...killed(4 * attemptsPerWindow))).toBe('wait')
   })
 
-  it('counts the attempt that is to begin whole, however little of the others was paid [I27]', () => {
+  it('counts the next attempt as a whole one beside abandoned ones [I27]', () => {
     const { attemptsPerWindow } = SESSION_SETTINGS
     const whole = Array.from({ length: attemptsPerWindow - 1 }, (_, index) =>
       attempt(index * 1_000, 'committed'),
@@ -177,7 +177,7 @@ describe('mayAskModel', () => {
     expect(asks(...whole, attempt(60_000, 'abandoned'))).toBe('wait')
   })
 
-  it('lets a person ask after failures, within the same number of attempts', () => {
+  it('lets a person request a compaction right after a failure, within the same limit of attempts', () => {
     const asked = (operations: readonly OperationRow[]) =>
       mayAskModel(operations, now, SESSION_SETTINGS, 'manual').kind
     expect(asked([attempt(100, 'failed')])).toBe('yes')
@@ -185,7 +185,7 @@ describe('mayAskModel', () => {
     expect(asked(many.map((index) => attempt(index * 1_000, 'failed')))).toBe('wait')
   })
 
-  it('takes an attempt from the future as none: a clock jumped [fault 75]', () => {
+  it('ignores an attempt with a time in the future, left by a clock that jumped [fault 75]', () => {
     expect(asks(attempt(-3_600_000, 'failed'))).toBe('yes')
   })
 })

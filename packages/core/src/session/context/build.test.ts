@@ -69,7 +69,7 @@ function build(list: readonly Entry[], effective = 0, covers = 0) {
   return buildContext({ session: SESSION, limits: LIMITS, ...source }, LIMITS, upto)
 }
 
-/** Whatever a provider reads with the operator's rank. */
+/** All text that a provider reads with the operator's rank. */
 function systemOf(wire: Wire): readonly JsonValue[] {
   const items = [wire['messages'], wire['input'], wire['contents']].flatMap((each) => each ?? [])
   const ranked = items.filter((each) => isObject(each) && !RANKS.includes(each['role'] ?? 'user'))
@@ -88,7 +88,7 @@ describe('buildContext', () => {
     ])
   })
 
-  it('names the entry, or the mail, whose body is no JSON any more, and what to do [fault 69]', () => {
+  it('names the entry or the mail whose body is no longer JSON [fault 69]', () => {
     const list = entries(input('one'), input('two'))
     const harmed = list.map((entry) => (entry.number === 1 ? entry : { ...entry, body: '(' }))
     const named = (row: string) =>
@@ -98,7 +98,7 @@ describe('buildContext', () => {
     expect(() => mailBody(mail)).toThrow(named('mail 7 is damaged'))
   })
 
-  it('shows pins first, then the handoff, then everything behind the covered range', () => {
+  it('shows pins first, then the handoff, then everything after the covered range', () => {
     const handoff = { summary: 'what was', preserved: [], tasks: [], files: [], ledger: [] }
     const list = entries(
       input('old'),
@@ -115,14 +115,14 @@ describe('buildContext', () => {
   it.each([
     ['an empty one', { system: '', tools: ['files'] }],
     ['an erased one', null],
-  ])('counts the settings where there is no system text: %s', (_, body) => {
+  ])('counts the tokens of settings even without a system text: %s', (_, body) => {
     const list = entries({ kind: 'settings', meta: {}, body, tokens: 70 }, input('new'))
     const context = build(list)
     expect(messagesOf(context).map(({ role }) => role)).toEqual(['user'])
     expect(context.tokens).toBe(80)
   })
 
-  it('keeps a pin byte for byte until it is set anew or removed', () => {
+  it('keeps a pin byte for byte until it is set again or removed', () => {
     const list = entries(
       pin('a', 'one\u0000\u2028'),
       pin('b', 'two'),
@@ -184,7 +184,7 @@ describe('buildContext', () => {
     )
   })
 
-  it('puts the results of one step into one message, also where recovery wrote some of them', () => {
+  it('puts the results of one step into one message, even if recovery wrote some of them', () => {
     const list = entries(
       reply('both', ['a', 'b']),
       result('a', 'unknown', 16, 'unknown'),
@@ -212,7 +212,7 @@ describe('buildContext', () => {
     }
   })
 
-  it('shows an input that does not fit with both ends and the number of the whole', () => {
+  it('shortens an input that does not fit to its two ends and the number of its entry', () => {
     const text = `begin ${'x'.repeat(40_000)} end`
     const [piece] = build(entries(input(text, 10_000))).pieces
     expect(piece?.tokens).toBe(LIMITS.inputTokens)
@@ -221,7 +221,7 @@ describe('buildContext', () => {
     expect(shown.length).toBeLessThan(4 * LIMITS.inputTokens)
   })
 
-  it('never counts a step for more than its bound, whatever its tools return', () => {
+  it('never counts a step as more than its bound, however large its results are', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 300 }),
@@ -236,19 +236,19 @@ describe('buildContext', () => {
     )
   })
 
-  it('leaves out a reply in which nothing was said', () => {
+  it('leaves out an empty reply', () => {
     const empty: Said = { ...reply(''), body: { role: 'assistant', parts: [] } }
     expect(messagesOf(build(entries(input('hi'), empty))).map(({ role }) => role)).toEqual(['user'])
   })
 
-  it('tells a notification from a person [fault 38]', () => {
+  it('marks a notification as synthetic [fault 38]', () => {
     const [piece] = build(entries(input('ping', 10, 'notification'))).pieces
     expect(piece?.message).toMatchObject({ role: 'user', synthetic: true })
   })
 })
 
 describe('continueContext', () => {
-  it('gives what building from the start gives, wherever it continues', () => {
+  it('gives the same context as a build from the start, from any entry on', () => {
     const list = entries(
       input('one'),
       reply('two', ['a', 'b']),
@@ -284,7 +284,7 @@ describe('continueContext', () => {
     body: handoff,
   })
 
-  it('follows a compaction without reading the messages behind it again', () => {
+  it('applies a compaction without reading the messages after it again', () => {
     const revert: Said = { kind: 'revert', meta: { target: 9, previous: 0 }, body: null }
     const list = entries(
       pin('rule', 'always'),
@@ -297,7 +297,7 @@ describe('continueContext', () => {
       input('five', 9_000),
       compaction(6),
     )
-    // As the store hands them over: of the covered range only what still holds.
+    // As the store returns them: of the covered range only the pins.
     const anew = (to: number, covers: number) => {
       const held = list.slice(0, to).filter(({ number, kind }) => number > covers || kind === 'pin')
       return { ...build(held, to, covers), upto: entryNumber(to) }
@@ -313,11 +313,11 @@ describe('continueContext', () => {
     expect(first.reverted).toBe(0)
   })
 
-  it('is built anew where a compaction covers fewer, or cuts the results of a step', () => {
+  it('is rebuilt if a compaction covers less than before, or cuts the results of a step', () => {
     const step = [reply('both', ['a', 'b']), result('a', 'x'), result('b', 'y')]
     const cut = entries(...step, compaction(2))
     expect(continueContext(build(cut.slice(0, 3)), cut.slice(3), LIMITS)).toBeNull()
-    // As foreign history may have it: a result behind an input.
+    // Imported history may have a result after an input.
     const late = entries(
       reply('one', ['a'], 700),
       input('two'),

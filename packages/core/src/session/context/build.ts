@@ -21,7 +21,7 @@ import { type ContextPiece, clipped, fitInputs, resultSizes, sum } from './piece
  * The context is a pure fold of the store's data as of an entry into messages. It has no other
  * input, so the same entries always give the same context (decision 1).
  *
- *   system text · pins · handoff · covered but unanswered input · every message behind the range
+ *   system text · pins · handoff · covered but unanswered input · every message after the range
  *
  * Only the settings have the system role. Text of a person or a model keeps the role of its entry,
  * whatever its body says.
@@ -62,7 +62,7 @@ export function buildContext(
   source: ContextEntries,
   limits: Limits,
   upto: EntryNumber,
-  /** `whole`: also those that a clearing shortened, for a handoff that is to tell of them. */
+  /** `whole`: also those that a clearing shortened, for a handoff that is to mention them. */
   results: 'as shown' | 'whole' = 'as shown',
 ): Context {
   const { effective, covers, entries } = source

@@ -20,7 +20,7 @@ import type { ContextPiece } from './piece.ts'
 
 const LINE = 'src/harbour.ts:12 the berth table is read before the lock is taken; '
 
-/** A session whose agent reads a long file in each turn, and a writer that tells what it was given. */
+/** A session whose agent reads a long file in each turn, and a writer that records its input. */
 async function reading(turns: number, lines = 45) {
   const asked: HandoffRequest[] = []
   const writer: HandoffWriter = {
@@ -60,7 +60,7 @@ async function contextAt({ store, id }: { store: Reading['store']; id: SessionId
 }
 
 describe('a clearing', () => {
-  it('comes before a compaction where it suffices: no summary, no word of the conversation lost', async () => {
+  it('replaces a compaction if it frees enough, without a summary or the loss of a message', async () => {
     const session = await reading(7)
     expect(await operationsOf(session)).toEqual(['clearing committed background'])
     expect(session.asked).toEqual([])
@@ -97,7 +97,7 @@ describe('a clearing', () => {
     }
   })
 
-  it('frees as much as a compaction would, or does not happen', async () => {
+  it('happens only if it frees as much as a compaction would', async () => {
     const session = await reading(7)
     const { effective, limits } = await rowOf(session.store, session.id)
     const { context } = await contextAt(session, effective)
@@ -114,7 +114,7 @@ describe('a clearing', () => {
     expect(rows.some(({ by }) => by === 'clearing')).toBe(false)
   })
 
-  it('counts a shortened message that would be whole again', async () => {
+  it('counts the full size of a shortened message that would fit again', async () => {
     const session = await reading(7)
     const row = await rowOf(session.store, session.id)
     const { context } = await contextAt(session, row.effective - 1)
@@ -136,7 +136,7 @@ describe('a clearing', () => {
     expect(planned(2_500)).toBeNull()
   })
 
-  it('counts each of several results in one message', async () => {
+  it('counts several results in one message separately', async () => {
     const session = await reading(7)
     const row = await rowOf(session.store, session.id)
     const { context } = await contextAt(session, row.effective - 1)
@@ -166,7 +166,7 @@ describe('a clearing', () => {
     expect(planned(20)).toEqual({ clears: { upto: 3, tokens: 200 }, tokensAfter: 2_120 })
   })
 
-  it('shows a model the shortened results, and the writer of the next handoff the whole ones', async () => {
+  it('shows shortened results to the model, and whole ones to the writer of the next handoff', async () => {
     const session = await reading(7)
     await session.turn(1)
     const shown = session.process.model.last.join('\n')
@@ -182,7 +182,7 @@ describe('a clearing', () => {
     expect(session.process.crashes).toEqual([])
   })
 
-  it('is undone like a compaction, and then automatic ones wait', async () => {
+  it('can be reverted like a compaction, and is not repeated at once', async () => {
     const session = await reading(7, 30)
     const { effective } = await rowOf(session.store, session.id)
     const before = await contextAt(session, effective - 1)
@@ -194,7 +194,7 @@ describe('a clearing', () => {
     expect(await operationsOf(session)).toHaveLength(1)
   })
 
-  it('is reported: whole, or with its two ends and open to recall; nothing is summarized', async () => {
+  it('reports every message as kept or as recallable, and no model calls', async () => {
     const session = await reading(7)
     const { effective } = await rowOf(session.store, session.id)
     const report = await readCompactionReport(session.store, session.id, effective)

@@ -12,7 +12,7 @@ const ROOMY = {
   ...{ stepTokens: 200, outputTokens: 200, laneMailMax: 50, sourceMailMax: 50 },
 }
 
-/** A session with two compactions under it and some entries behind the cut. */
+/** A session with two compactions and some entries after the cut. */
 async function longSession() {
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store, { limits: ROOMY })
@@ -35,9 +35,9 @@ async function longSession() {
 }
 
 describe('readSource', () => {
-  it('takes from the context what the transcript would give', async () => {
+  it('returns the same from the context as from the transcript', async () => {
     const { store, session, operation, context } = await longSession()
-    // With a digest in effect it must read: what it then finds is the handoff below.
+    // With a digest in effect it must read the transcript, where it finds the handoff below.
     const read = await readSource(store, { ...session, by: 'digest' }, operation, context, [])
     const unread = { readEntries: () => Promise.reject(new Error('reads')) } as unknown as Reads
     const taken = await readSource(unread, session, operation, context, [])

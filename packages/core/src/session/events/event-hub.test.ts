@@ -12,7 +12,7 @@ const pass = async (turns: number) => {
   for (let n = 0; n < turns; n++) await null
 }
 
-/** A hub over a store that fails as often and takes as long as it is told to, on virtual time. */
+/** A hub in virtual time, over a store that fails and delays on request. */
 function open(readTurns = 0) {
   const timeline = new Timeline()
   const store = openMemoryStore()
@@ -49,8 +49,8 @@ function open(readTurns = 0) {
   return { store, hub, waits, failing, told, passTime }
 }
 
-describe('whoever listens', () => {
-  it('hears everything once and in order, however often the store is busy meanwhile', async () => {
+describe('a listener', () => {
+  it('receives every event once and in order, however often the store is busy meanwhile', async () => {
     for (const reads of [1, 2, 7]) {
       const { store, hub, failing, told, passTime } = open()
       await create(store)
@@ -72,13 +72,13 @@ describe('whoever listens', () => {
       await listening
       const rows = await store.readAudit({ after: 0, limit: 100 })
       expect(heard).toEqual(rows.map(({ cursor }) => cursor))
-      // Told once for each time it went away, however long.
+      // Logged once for each outage, however long.
       expect(told.filter((text) => text === 'events cannot be read').length).toBeLessThanOrEqual(4)
       expect(told.at(-1)).toBe('events can be read again')
     }
   })
 
-  it('is told of what asking again does not mend', async () => {
+  it('receives an error of the store that a retry cannot mend', async () => {
     const { hub, failing } = open()
     failing.error = new StoreClosedError({ verb: 'readStore' })
     failing.reads = 1
@@ -86,7 +86,7 @@ describe('whoever listens', () => {
     await expect(events.next()).rejects.toThrow(StoreClosedError)
   })
 
-  it('ends at once when it wants no more, also while the store is busy', async () => {
+  it('ends at once when it is aborted, even while the store is busy', async () => {
     const { hub, failing } = open()
     failing.reads = Number.POSITIVE_INFINITY
     const stop = new AbortController()
@@ -96,8 +96,8 @@ describe('whoever listens', () => {
   })
 })
 
-describe('a reader of the state that listens for news', () => {
-  it('is told when to read, then what happens to its session, and again after a failure', async () => {
+describe('a listener that reads the state itself', () => {
+  it('is asked to read at the start and after a failure, and receives only events of its session', async () => {
     const { store, hub, failing, passTime } = open()
     await create(store, { id: one })
     const stop = new AbortController()
@@ -118,7 +118,7 @@ describe('a reader of the state that listens for news', () => {
     await listening
   })
 
-  it('costs no read beside others who listen', async () => {
+  it('causes no read of the store while another one listens', async () => {
     const { hub, failing, passTime } = open()
     const stop = new AbortController()
     const others = hub.news(sessionId('other'), stop.signal)
@@ -140,7 +140,7 @@ type Act =
   | { readonly do: 'pass'; readonly turns: number }
   | { readonly do: 'commit' }
 
-/** Somebody who follows attempts by the rule that every client has: pieces add up, `void` clears. */
+/** Follows attempts by the rule for clients: pieces add up, `void` clears. */
 function follow(hub: EventHub, only?: SessionId, shown = new Map<string, string>()) {
   const stop = new AbortController()
   const take = (event: RuntimeEvent) => {
@@ -160,8 +160,8 @@ function follow(hub: EventHub, only?: SessionId, shown = new Map<string, string>
   return { shown, only, close }
 }
 
-describe('whoever comes in the middle of an answer', () => {
-  it('has every word of it once, whenever they came and however slow the store and they are', async () => {
+describe('a listener that joins in the middle of an answer', () => {
+  it('receives every word of it once, whenever it joins and however slow the store is', async () => {
     const session = fc.constantFrom(...ids)
     const act: fc.Arbitrary<Act> = fc.oneof(
       { weight: 5, arbitrary: fc.record({ do: fc.constant('say'), session }) },
@@ -173,7 +173,7 @@ describe('whoever comes in the middle of an answer', () => {
     const of = (what: 'say' | 'end' | 'flood') => ({ do: what, session: one }) as const
     const come = { do: 'come', only: undefined } as const
     const wait = (turns: number) => ({ do: 'pass', turns }) as const
-    // It ends while somebody is just coming; and while somebody who knows a part of it is behind.
+    // An answer ends while a listener is joining, and while one that knows a part of it is behind.
     const examples = Array.from({ length: 40 }, (_, turns): [Act[], number] => [
       [of('say'), come, wait(turns), of('say'), of('end')],
       9,
@@ -184,7 +184,7 @@ describe('whoever comes in the middle of an answer', () => {
         const { store, hub } = open(readTurns)
         const told = new Map<string, { session: SessionId; text: string }>()
         const running = new Map<SessionId, string>()
-        /** Who came before. */
+        /** The number of listeners before each attempt ended. */
         const ended = new Map<string, number>()
         const watchers: ReturnType<typeof follow>[] = []
         let number = 0
@@ -218,7 +218,8 @@ describe('whoever comes in the middle of an answer', () => {
         for (const [place, { shown, only, close }] of watchers.entries()) {
           for (const [attempt, { session: id, text }] of told) {
             if (only !== undefined && only !== id) continue
-            // What has ended may be missed as a whole: it is stored, and told of as such.
+            // A listener may miss an ended attempt altogether: it receives the stored event
+            // instead.
             const isRunning = running.get(id) === attempt
             if (isRunning || shown.has(attempt)) expect(shown.get(attempt)).toBe(text)
           }
@@ -233,7 +234,7 @@ describe('whoever comes in the middle of an answer', () => {
     )
   })
 
-  it('has no word twice after a broken connection, also if they kept what they knew', async () => {
+  it('receives no word twice if it reconnects and has kept the earlier text', async () => {
     const { hub } = open()
     const speak = (text: string) =>
       hub.publish(one, { kind: 'delta', turn: 1, step: 1, attempt: 'a', text })
@@ -251,7 +252,7 @@ describe('whoever comes in the middle of an answer', () => {
     await close()
   })
 
-  it('is told once, however many answers are being written, and reads on at leisure', async () => {
+  it('receives each answer once, however many are being written, and continues at its own pace', async () => {
     const { hub } = open()
     const speak = (attempt: string) =>
       hub.publish(sessionId(attempt), { kind: 'delta', turn: 1, step: 1, attempt, text: 'word ' })
@@ -261,7 +262,7 @@ describe('whoever comes in the middle of an answer', () => {
     const heard: RuntimeEvent[] = []
     for await (const event of hub.events({}, stop.signal)) {
       heard.push(event)
-      // It goes on while they read.
+      // The answer continues while it reads.
       if (event.type === 'caught-up') speak('a0')
       if (heard.length > attempts.length * 2 + 1) stop.abort()
     }
@@ -271,7 +272,7 @@ describe('whoever comes in the middle of an answer', () => {
   })
 })
 
-describe('whoever comes while a turn waits', () => {
+describe('a listener that joins while a turn waits', () => {
   const wait = (sessionId: SessionId): CurrentNotice => {
     const text = 'Your message is safe.'
     return { sessionId, kind: 'notice', turn: 1, code: 'waiting-for-model', text }
@@ -296,7 +297,7 @@ describe('whoever comes while a turn waits', () => {
     return { heard, close }
   }
 
-  it('hears of it, of their own session only, before what is being written elsewhere', async () => {
+  it('receives the notices of its own session only, before answers in progress elsewhere', async () => {
     const { hub, waits } = open()
     const other = sessionId('other')
     waits.push(wait(one), wait(other))
@@ -309,7 +310,7 @@ describe('whoever comes while a turn waits', () => {
     await Promise.all([all.close(), own.close()])
   })
 
-  it('hears of it once, whenever it is told and however often they fall behind', async () => {
+  it('receives the notice once, whenever it is published and however often the listener falls behind', async () => {
     for (const turns of [0, 1, 2, 3, 4, 5, 6, 8, 12, 20, 50]) {
       const { hub, waits } = open(4)
       const { heard, close } = hear(hub, one)
@@ -327,7 +328,7 @@ describe('whoever comes while a turn waits', () => {
     }
   })
 
-  it('hears of it before what ends it, whenever that comes', async () => {
+  it('receives the notice before the event that ends the wait, whenever that comes', async () => {
     let tellings = 0
     for (let turns = 0; turns < 40; turns++) {
       const { store, hub, waits } = open(4)
@@ -350,7 +351,7 @@ describe('whoever comes while a turn waits', () => {
     expect(tellings).toBeGreaterThan(0)
   })
 
-  it('hears nothing of a wait that is over because the turn writes', async () => {
+  it('receives no notice of a wait that ended because the turn writes', async () => {
     const { hub, waits } = open()
     waits.push(wait(one))
     hub.publish(one, { kind: 'delta', turn: 1, step: 1, attempt: 'a', text: 'w' })

@@ -15,7 +15,7 @@ function movedOn() {
 }
 
 describe('the protocol', () => {
-  it('looks before it does anything', () => {
+  it('begins with a look', () => {
     expect(new Play().tell({ kind: 'opened' }).kinds).toEqual(['look'])
   })
 
@@ -25,7 +25,7 @@ describe('the protocol', () => {
     expect(play.kinds).toEqual(['recover'])
   })
 
-  it('delivers people before notifications, and begins a step behind the delivery', () => {
+  it('delivers user messages before notifications, and starts a step after the delivery', () => {
     const play = new Play().tell({ kind: 'opened' })
     play.look(
       scene({
@@ -52,8 +52,8 @@ describe('the protocol', () => {
   })
 
   it.each([
-    ['takes what a commit returned for a look', false, ['runStep']],
-    ['looks all the same if something may have arrived meanwhile', true, ['look']],
+    ['takes the rows returned by a commit as a look', false, ['runStep']],
+    ['looks anyway if something may have arrived meanwhile', true, ['look']],
   ] as const)('%s', (_, isHinted, kinds) => {
     const play = new Play().tell({ kind: 'opened' }).look(scene({ mail: [['user', null]] }))
     if (isHinted) play.tell({ kind: 'woken' })
@@ -64,12 +64,12 @@ describe('the protocol', () => {
     expect(play.kinds).toEqual(kinds)
   })
 
-  it('offers a delivery whose commit is unknown again, unchanged, before a step begins [I15]', () => {
+  it('repeats a delivery with an unknown outcome unchanged, before a step starts [I15]', () => {
     const play = new Play().tell({ kind: 'opened' })
     play.look(scene({ row: RUNNING, pieces: [['user', 10]], mail: [['notification', null]] }))
     const { request } = play.commit('deliver')
     expect(request).toMatchObject({ mail: [1] })
-    // Meanwhile a person wrote, who would come first and does not fit: a step would be next.
+    // A user message that arrived meanwhile comes first but does not fit, so a step would be next.
     const later = scene({ row: RUNNING, pieces: [['user', 10]], mail: [['notification', null]] })
     const [first] = later.waiting
     if (first === undefined) throw new Error('Nothing waits.')
@@ -91,7 +91,7 @@ describe('the protocol', () => {
     })
   })
 
-  it('starts a tool only when the store shows its call recorded', () => {
+  it('starts a tool only once the store shows its call', () => {
     const calling = {
       role: 'assistant',
       parts: [{ type: 'tool-call', id: 'c', name: 'send', input: null }],
@@ -117,7 +117,7 @@ describe('the protocol', () => {
     expect(play.kinds).toEqual(['startTools'])
   })
 
-  it('does not run a call that was erased, and says so in its result [I32]', () => {
+  it('does not run an erased call, and says so in its result [I32]', () => {
     const view = scene({
       pieces: [
         ['user', 10],
@@ -136,7 +136,7 @@ describe('the protocol', () => {
     })
   })
 
-  it('offers a reply whose commit is unknown again under the same id, and not once it is there', () => {
+  it('repeats a reply with an unknown outcome under the same id, unless the store has it', () => {
     const lost = () =>
       asked()
         .tell({ kind: 'step ended', outcome: { kind: 'replied', message: SAID, tokens: 4 } })
@@ -155,7 +155,7 @@ describe('the protocol', () => {
     expect(there.kinds).not.toContain('commitReply')
   })
 
-  it('ends a stopped turn whose end is in doubt before it begins a step, though the stop is withdrawn [I11]', () => {
+  it('repeats the unknown end of a stopped turn before it starts a step, even if the stop is withdrawn [I11]', () => {
     const view = scene({ pieces: [['user', 10]], row: RUNNING })
     const play = new Play().tell({ kind: 'opened' })
     play.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [['control', 'stop', 5]] }))
@@ -176,7 +176,7 @@ describe('the protocol', () => {
     expect(stale.kinds).toEqual(['settleControl'])
   })
 
-  it('keeps what was said when a step is stopped, and settles the stop with the turn', () => {
+  it('keeps the partial reply of a stopped step, and ends the turn as stopped', () => {
     const play = asked().tell({ kind: 'woken' })
     play.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [['control', 'stop', 5]] }))
     play.tell({ kind: 'step ended', outcome: { kind: 'interrupted', message: SAID, tokens: 2 } })
@@ -191,13 +191,16 @@ describe('the protocol', () => {
     ['interrupt', 'notification', []],
     ['steer', 'user', []],
     ['queue', 'user', []],
-  ] as const)('under %s, mail of lane %s does %j to a running step', (policy, lane, kinds) => {
-    const play = asked({ policy }).tell({ kind: 'woken' })
-    play.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [[lane, null]], policy }))
-    expect(play.kinds).toEqual(kinds)
-  })
+  ] as const)(
+    'under the policy %s, mail of lane %s causes %j during a step',
+    (policy, lane, kinds) => {
+      const play = asked({ policy }).tell({ kind: 'woken' })
+      play.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [[lane, null]], policy }))
+      expect(play.kinds).toEqual(kinds)
+    },
+  )
 
-  it('lets mail into a running turn under steer and not under queue', () => {
+  it('delivers mail into a running turn under steer, but not under queue', () => {
     const between = { pieces: [['user', 10]], row: { ...RUNNING, seen: entryNumber(1) } } as const
     const steer = new Play()
       .tell({ kind: 'opened' })
@@ -214,7 +217,7 @@ describe('the protocol', () => {
     expect(play.effects).toEqual([{ kind: 'setTimer', at: AT.mono + SESSION_SETTINGS.debounceMs }])
   })
 
-  it('sets the alarm of a session at rest anew where a clock that jumped has set it years off [I25, fault 75]', () => {
+  it('resets the alarm of an idle session that a jumping clock has set years ahead [I25, fault 75]', () => {
     const pieces = Array.from({ length: 20 }, () => ['user', 100] as const)
     const { lingerMs, idleCompactionMs } = SESSION_SETTINGS
     const soon = AT.wall + lingerMs + (idleCompactionMs ?? 0)
@@ -237,14 +240,14 @@ describe('the protocol', () => {
     expect(play.effects).toEqual([])
   })
 
-  it('ends what runs and gives the lease back when it closes, leaving the turn to the next', () => {
+  it('aborts the step and releases the lease when it closes, and leaves the turn to the next holder', () => {
     const play = asked().tell({ kind: 'closing' })
     expect(play.kinds).toEqual(['abortStep'])
     play.tell({ kind: 'step ended', outcome: { kind: 'interrupted', message: SAID, tokens: 2 } })
     expect(play.commit('release').request).toMatchObject({ reason: 'shutdown' })
   })
 
-  it('waits before it asks a model again that failed, and says so once per turn', () => {
+  it('waits before it retries a failed model, and notifies once per turn', () => {
     const play = asked()
     const down = { kind: 'failed', reason: 'down', retryable: true } as const
     play.tell({ kind: 'step ended', outcome: down })
@@ -254,7 +257,7 @@ describe('the protocol', () => {
       ...{ kind: 'notify', turn: 5, notice: 'waiting-for-model', isKnown: false, why: 'down' },
       nextTryAt: expect.any(Number),
     })
-    // Up to a quarter sooner, another part of it in each session.
+    // Up to a quarter sooner, by a random part that differs between sessions.
     const waitMs = (timer?.kind === 'setTimer' ? timer.at : 0) - AT.mono
     expect(waitMs).toBeGreaterThan(modelRetryMs * 0.75)
     expect(waitMs).toBeLessThanOrEqual(modelRetryMs)
@@ -280,7 +283,7 @@ describe('the protocol', () => {
     expect(play.kinds).toEqual(['runStep'])
   })
 
-  it('ends the turn as failed when the model will never answer, and says so', () => {
+  it('ends the turn as failed if the model failed for good', () => {
     const play = asked()
     play.tell({
       kind: 'step ended',

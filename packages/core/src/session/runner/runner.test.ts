@@ -113,7 +113,7 @@ class Host {
 }
 
 describe('sessions that wait for a model', () => {
-  it('are woken by one after the first answer, twice as many after each further one', () => {
+  it('resume gradually: one after the first answer, twice as many after each further one', () => {
     const routes = new RecoveringRoutes()
     const woken: number[] = []
     const answer = (waiting = 1_000) =>
@@ -127,7 +127,7 @@ describe('sessions that wait for a model', () => {
     routes.failed('r')
     answer()
     expect(woken).toEqual([1, 2, 4, 1])
-    // Fewer wait than may try: the route has recovered, and answers wake nobody any more.
+    // Fewer sessions wait than may try: the route has recovered, and later answers wake none.
     answer(1)
     answer()
     expect(woken).toEqual([1, 2, 4, 1, 2])
@@ -135,7 +135,7 @@ describe('sessions that wait for a model', () => {
 
   const message = { role: 'assistant', parts: [{ type: 'text', text: 'ok' }] } as const
 
-  /** Each has a message. A call is tried four times; one that was answered takes 100 ms. */
+  /** Each session has a message. A call is tried four times; an answered one takes 100 ms. */
   async function callsOf(sessions: number, forMs: number, takes: (now: number) => boolean) {
     const host = new Host()
     for (let index = 0; index < sessions; index++) {
@@ -167,7 +167,7 @@ describe('sessions that wait for a model', () => {
     return counted
   }
 
-  it('come back a few at a time while a provider takes one call a second', async () => {
+  it('return a few at a time while the provider accepts one call a second', async () => {
     let freeAt = 0
     const { answered, refused } = await callsOf(150, 60_000, (now) => {
       if (now < freeAt) return false
@@ -175,19 +175,19 @@ describe('sessions that wait for a model', () => {
       return true
     })
     expect(answered).toBeGreaterThan(20)
-    // All start at once and come back once by their own clocks, four tries each; woken all by each
-    // answer they would be refused 8,900 times.
+    // All start at once and return once by their own clocks, four tries each. If each answer woke
+    // all, they would be refused 8,900 times.
     expect(refused).toBeLessThan(2_000)
   })
 
-  it('are all answered within seconds when it is back', async () => {
+  it('are all answered within seconds of the model’s recovery', async () => {
     const { answered } = await callsOf(150, 40_000, (now) => now > 20_000)
     expect(answered).toBe(150)
   })
 })
 
 describe('a runner', () => {
-  it('asks a store where nothing changes once in eight rounds, and sees a message of others at once', async () => {
+  it('reads an unchanged store once in eight rounds, and sees a new message at once', async () => {
     const host = new Host()
     await host.create()
     let asked = 0
@@ -238,7 +238,7 @@ describe('a runner', () => {
   }
 
   it.each([0, 5, 50])(
-    'asks little of a store in which nothing happens, with %i sessions',
+    'makes few requests to a store in which nothing happens, with %i sessions',
     async (sessions) => {
       const { look = 0, release = 0, setWake = 0, ...calls } = await callsAtRest(sessions, 30_000)
       // One commit for each session; the alarm is part of it.
@@ -249,12 +249,12 @@ describe('a runner', () => {
     },
   )
 
-  it('looks at no session that rests, however long it holds it', async () => {
+  it('never looks at an idle session, however long it holds it', async () => {
     const { look = 0, release = 0 } = await callsAtRest(50, 24 * 3_600_000)
     expect([look, release]).toEqual([0, 0])
   })
 
-  it('looks at the only session at work every ten seconds, whatever the store records', async () => {
+  it('looks about every ten seconds at the only session in a turn, even without a change', async () => {
     const host = new Host()
     await host.create()
     await host.ask()
@@ -275,7 +275,7 @@ describe('a runner', () => {
     expect(looks).toBeGreaterThanOrEqual(4)
   })
 
-  it('looks once for a message that the store records during the look, again for a later one', async () => {
+  it('looks again only for a message that was recorded after the last look started', async () => {
     const host = new Host()
     const ids = Array.from({ length: 9 }, (_, index) => sessionId(`s${index}`))
     const [first = SESSION] = ids
@@ -305,19 +305,19 @@ describe('a runner', () => {
     await host.ask(first)
     runner.wake(first)
     await host.run(10)
-    // The look has read the session before this one was admitted, and only the record tells of it.
+    // The look read the session before this message was admitted; only the record mentions it.
     await host.ask(first)
     await host.run(4_000)
     expect(looks).toBe(3)
     expect((await host.store.findSession(first))?.pending.user).toBe(0)
   })
 
-  it('sends no reply that was claimed under the row it has lost', async () => {
+  it('does not send a reply that it claimed under a runner id that it has lost', async () => {
     const host = new Host()
     await host.create()
     let claims = 0
     const runner = host.process('p', (store) => ({
-      // The first claim is carried out at once, its answer takes longer than the row lives.
+      // The first claim succeeds at once, but its answer takes longer than the runner keeps its id.
       claimReply: async (request) => {
         const outcome = await store.claimReply(request)
         const isFirst = outcome.kind === 'claimed' && claims++ === 0
@@ -334,7 +334,7 @@ describe('a runner', () => {
     expect(host.sent).toEqual([`p as ${runner.id}`])
   })
 
-  it('takes over when the connection of a runner is gone, and not when it is there again', async () => {
+  it('takes over from a runner whose connection stays lost, but not from one that reconnects', async () => {
     const host = new Host()
     const far = 'far' as RunnerId
     await host.held({ id: far, boot: 'another host', process: 9 })
@@ -354,25 +354,26 @@ describe('a runner', () => {
     await host.run(600)
     expect(runner.sessions).toEqual([])
     goneAt = 1_500
-    // Sooner than its lease ends, which nobody has renewed since the beginning.
+    // Before the end of its lease, which was never renewed.
     await host.run(LEASE.leaseMs - 1_500 - 300)
     expect(runner.sessions).toEqual([SESSION])
   })
 
-  it('finds the session that a claim given up for lost brought it after all', async () => {
+  it('finds a session that it acquired by a request with an unknown outcome', async () => {
     const host = new Host()
     const dead = 'dead' as RunnerId
     await host.held({ id: dead, boot: 'b', process: 9 })
     let asked = 0
     const runner = host.process('p', (store) => ({
-      // The first claim is carried out long after we were told that nobody knows; that its session
-      // still names its last holder, which is gone, must not mean that it is somebody else's.
+      // The first acquisition succeeds long after its outcome was reported as unknown. The session
+      // still names its last holder, which is gone, and must not be taken to belong to another
+      // runner.
       acquire: async (request) => {
         if (asked++ > 0) return store.acquire(request)
         void host.later(250, () => store.acquire(request))
         throw new OutcomeUnknownError({ verb: 'acquire', problem: 'the line broke' })
       },
-      // Nothing else leads to it: who holds it lives, as far as the list of ready sessions knows.
+      // Nothing else leads to the session: the list of ready sessions does not contain it.
       readReady: async (query) => (asked === 0 ? store.readReady(query) : []),
     }))
     const beat = (await host.store.listRunners()).find(({ id }) => id === dead)?.beat ?? 0
@@ -382,7 +383,7 @@ describe('a runner', () => {
     expect(host.crashes).toEqual([])
   })
 
-  it('tries a session that crashes each time ever more seldom, and goes on once it does not', async () => {
+  it('retries a crashing session less and less often, and continues once it stops crashing', async () => {
     const host = new Host()
     await host.create()
     let isBroken = true
@@ -402,7 +403,7 @@ describe('a runner', () => {
     expect(host.sent).toEqual([`p as ${runner.id}`])
   })
 
-  it('waits a whole lease for a silent runner that may live', async () => {
+  it('waits a whole lease for a silent runner that may be alive', async () => {
     const host = new Host()
     await host.held({ id: 'silent' as RunnerId, boot: 'b', process: 9 })
     host.process('p')
@@ -429,7 +430,7 @@ describe('a runner', () => {
 })
 
 describe('the audit', () => {
-  it('tells a session that was let go when it was quiet from one given up at a shutdown', async () => {
+  it('distinguishes a session released as idle from one released at shutdown', async () => {
     const host = new Host()
     await host.create()
     await host.ask()

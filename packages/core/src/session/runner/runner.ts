@@ -39,9 +39,10 @@ export interface RunnerParts extends SessionParts {
 }
 
 /**
- * Sessions that are read, and acquired beside each other. Every commit of a session that is held
- * already stands between two rounds of acquisitions, so a session that misses a round waits until most
- * others have been answered again: with 64 and 32, the first answers of 150 sessions were complete when
+ * How many ready sessions are read, and acquired at once. Every commit of a session that is held
+ * already comes between two rounds of acquisitions, so a session that misses a round waits until
+ * most others have been answered again: with 64 and 32, the first answers of 150 sessions were
+ * complete when
  * 1.4 answers per session had been given; with these, 1.1. The store commits them together, and hands on
  * four answers in each turn of the event loop, so they do not block it.
  */

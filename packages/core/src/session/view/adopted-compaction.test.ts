@@ -40,7 +40,7 @@ describe('adoptedOperation', () => {
     })
   })
 
-  it('takes nothing else from the record, and no start after the end', () => {
+  it('ignores other fields of the record, and a start after the end', () => {
     const { startedAt, result } = operationOf({ ...MADE, startedAt: 2_000, warning: 'Pay up.' })
     expect(startedAt).toBe(1_000)
     expect(Object.keys(result).sort()).toEqual([

@@ -54,7 +54,7 @@ describe('the report of a compaction', () => {
     )
   })
 
-  it('calls kept what stands in the next context word for word', async () => {
+  it('calls a message kept if the next context contains it word for word', async () => {
     const made = await compacted()
     const { messages, covers } = await reportOf(made)
     const after = messages.filter(({ number }) => number > covers)
@@ -65,7 +65,7 @@ describe('the report of a compaction', () => {
     expect(replies.some(({ fate }) => fate === 'kept')).toBe(false)
   })
 
-  it('says gone of a message that neither the context nor the index nor the transcript holds', async () => {
+  it('calls a message gone if the context, the index and the transcript all lack it', async () => {
     const made = await compacted()
     const [lost] = (await reportOf(made)).messages.filter(({ fate }) => fate === 'recallable')
     const number = lost?.number ?? 0
@@ -81,7 +81,7 @@ describe('the report of a compaction', () => {
     expect(messages.find(({ fate }) => fate === 'gone')?.number).toBe(number)
   })
 
-  it('finds by its number what has no words', async () => {
+  it('calls a message without words recallable by its number', async () => {
     const process = host()
     const id = await create(process.store, 'wordless')
     process.model.answer = async () => says('…')
@@ -96,7 +96,7 @@ describe('the report of a compaction', () => {
     expect(counts.gone.messages).toBe(0)
   })
 
-  it('states the sizes, what the cache lost and when that is paid back', async () => {
+  it('states the sizes, the lost cache and the number of calls that pays it back', async () => {
     const made = await compacted()
     const { tokensBefore, tokensAfter, cache, spend } = await reportOf(made)
     expect(tokensAfter).toBeLessThan(tokensBefore)
@@ -109,7 +109,7 @@ describe('the report of a compaction', () => {
     expect(spend).toEqual({ calls: 0, inputTokens: 0, outputTokens: 0, cost: 0 })
   })
 
-  it('is there for compactions alone', async () => {
+  it('exists only for entries that are compactions', async () => {
     const { store, id, entry } = await compacted()
     for (const number of [0, 1, entry - 1, entry + 1_000]) {
       expect(await readCompactionReport(store, id, entryNumber(number))).toBeUndefined()

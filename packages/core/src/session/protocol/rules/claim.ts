@@ -13,7 +13,7 @@ export function runningOf({ session, operations }: SessionView): OperationRow | 
   return operations.find(({ id, state }) => id === session.operation && state === 'running')
 }
 
-/** What was erased in another session is named first, with a new handoff where ours was emptied. */
+/** Owed erasures of another session come first, with a new handoff if ours was emptied. */
 export function owesErasure({ session }: SessionView): boolean {
   return session.owed.length > 0
 }

@@ -3,7 +3,7 @@ import { AT, asked, Play, RUNNING, scene } from '../../../../../../test/support/
 import { entryNumber, mailNumber, operationId } from '../../../base/ids.ts'
 import { SESSION_SETTINGS } from '../../settings.ts'
 
-describe('compaction beside a turn', () => {
+describe('a compaction during a turn', () => {
   it('never aborts a handoff for a stop, a message or the end of a turn', () => {
     const operation = {}
     const play = new Play().tell({ kind: 'opened' })
@@ -23,7 +23,7 @@ describe('compaction beside a turn', () => {
     expect(play.state.handoff.kind).toBe('writing')
   })
 
-  it('never waits for a model: a digest takes the place of what it is still writing', () => {
+  it('replaces an unfinished model handoff by a digest instead of waiting for it', () => {
     const pieces = [
       ['user', 2_000],
       ['assistant', 1_900],
@@ -42,7 +42,7 @@ describe('compaction beside a turn', () => {
     expect(waits.kinds).toEqual(['writeHandoff', 'notify'])
   })
 
-  it('waits above the hard limit where the operator wants it, and buffers everything', () => {
+  it('waits above the hard limit if configured so, and delivers no mail meanwhile', () => {
     const playing = () => {
       const play = new Play()
       play.state = { ...play.state, settings: { ...SESSION_SETTINGS, atHardLimit: 'wait' } }
@@ -72,7 +72,7 @@ describe('compaction beside a turn', () => {
     expect(goesOn.kinds).toEqual(['writeHandoff', 'runStep'])
   })
 
-  it('clears old results first where that suffices, also when a step does not fit, and never a digest', () => {
+  it('clears old results first if that is enough to fit a step, unless a digest is in effect', () => {
     const pieces = [
       ['user', 100],
       ['call', 50],
@@ -93,13 +93,13 @@ describe('compaction beside a turn', () => {
       ...{ body: {}, tokens: 0, carries: [], settles: [] },
       clears: { upto: 5, tokens: 200 },
     })
-    // A model is to rewrite this digest, or to write a handoff of more.
+    // A model is to rewrite this digest, or to write a handoff that covers more.
     const above = { ...row, by: 'digest', effective: entryNumber(1) } as const
     const digest = new Play().tell({ kind: 'opened' }).look(scene({ pieces, row: above }))
     expect(digest.commit('claimCompaction').request).toMatchObject({ by: 'digest' })
   })
 
-  it('goes to the digest when the model failed this wait', () => {
+  it('writes a digest if the model failed during this wait', () => {
     const failed = { state: 'failed', trigger: 'preflight', covers: entryNumber(2) } as const
     const play = new Play().tell({ kind: 'opened' })
     const row = { ...RUNNING, seen: entryNumber(2) }
@@ -116,7 +116,7 @@ describe('compaction beside a turn', () => {
     expect(play.commit('claimCompaction').request).toMatchObject({ by: 'digest' })
   })
 
-  it('stops a turn that waits for a compaction, and the compaction goes on', () => {
+  it('stops a turn that waits for a compaction, and continues the compaction', () => {
     const play = new Play().tell({ kind: 'opened' })
     const row = { ...RUNNING, seen: entryNumber(2) }
     const full = [
@@ -145,7 +145,7 @@ describe('compaction beside a turn', () => {
     expect(failed.commit('failCompaction').request).toMatchObject({ settles: [] })
   })
 
-  it('gives a person who asked the digest where a model wrote nothing usable, and only then gives up', () => {
+  it('writes a digest for a manual request if the model wrote nothing usable, and only then gives up', () => {
     const asked = (operation: Parameters<typeof scene>[0]['operation']) =>
       new Play().tell({ kind: 'opened' }).look(
         scene({
@@ -171,12 +171,12 @@ describe('compaction beside a turn', () => {
       by: 'digest',
       requestedBy: 1,
     })
-    // A process that ended in good order says nothing about the model.
+    // An orderly shutdown says nothing about the model.
     expect(after('closing').commit('claimCompaction').request).toMatchObject({ by: 'model' })
     expect(ends('digest').commit('failCompaction').request).toMatchObject({ settles: [1] })
   })
 
-  it('writes a digest in the background, and for a person, where models were asked often enough', () => {
+  it('writes a digest, manual or in the background, once the attempts with models are used up', () => {
     const full = {
       pieces: [
         ['user', 2_000],
@@ -201,7 +201,7 @@ describe('compaction beside a turn', () => {
     expect(claimed(attemptsPerWindow, request)).toMatchObject({ by: 'digest', trigger: 'manual' })
   })
 
-  it('tells the sizes of the context before and after, with what stays beside the handoff', () => {
+  it('records the sizes of the context before and after, including the tail', () => {
     const play = new Play().tell({ kind: 'opened' }).look(
       scene({
         pieces: [
@@ -223,7 +223,7 @@ describe('compaction beside a turn', () => {
     })
   })
 
-  it('writes a digest at rest where a turn like the last would not fit and the model is too slow', () => {
+  it('writes a digest between turns if another turn as long as the last would not fit and the model is slow', () => {
     const view = (
       turn: number,
       last: number,
@@ -251,14 +251,14 @@ describe('compaction beside a turn', () => {
     }
     const digest = { by: 'digest', trigger: 'background', reason: 'the next turn might not fit' }
     expect(claims(700, 2)).toMatchObject(digest)
-    // It fits, it was begun in this turn, or a person asked for it.
+    // Another turn fits, the operation started in this turn, or a person requested it.
     expect([claims(100, 2), claims(700, 1)]).toEqual([null, null])
     expect(claims(700, 2, { requestedBy: mailNumber(3) })).toBeNull()
     // The model is down.
     expect(claims(700, 1, { state: 'failed', endedAt: AT.wall })).toMatchObject(digest)
   })
 
-  it('holds off after a failure what goes by itself, and nobody who asks', () => {
+  it('delays automatic compactions after a failure, but not requested ones', () => {
     const full = {
       pieces: [
         ['user', 2_000],
@@ -279,7 +279,7 @@ describe('compaction beside a turn', () => {
     expect(claims(scene({ ...full, operation: failed }))).toBe(false)
     expect(claims(scene({ ...full, operation: failed, mail: request }))).toBe(true)
 
-    // By our own clock as well, where the store's record says nothing.
+    // The actor's own clock delays them too, when the store has no record of the failure.
     const again = (mail: typeof request | []) => {
       const play = new Play().tell({ kind: 'opened' }).look(scene({ ...full, operation: {} }))
       play.tell({ kind: 'handoff failed', operation: operationId('op'), reason: 'summary-failed' })
@@ -290,7 +290,7 @@ describe('compaction beside a turn', () => {
     expect(again(request)).toContain('claimCompaction')
   })
 
-  it('drops a handoff whose operation the store has ended [fault 19]', () => {
+  it('aborts a handoff whose operation the store has ended [fault 19]', () => {
     const play = new Play()
       .tell({ kind: 'opened' })
       .look(scene({ pieces: [['user', 900]], operation: {} }))
@@ -298,7 +298,7 @@ describe('compaction beside a turn', () => {
     expect(play.effects[0]).toEqual({ kind: 'abortHandoff', reason: 'superseded' })
   })
 
-  it('counts only digests that were written and refused before it gives a turn up [I33]', () => {
+  it('gives a turn up only after digests that were written and refused [I33]', () => {
     const full = {
       pieces: [
         ['user', 2_000],
@@ -325,7 +325,7 @@ describe('compaction beside a turn', () => {
     })
   })
 
-  it('reads again for an operation whose source the store was too busy to give', () => {
+  it('looks again for an operation if the store was too busy to return its source', () => {
     const full = { pieces: [['user', 900]], operation: {} } as const
     const play = new Play().tell({ kind: 'opened' }).look(scene(full))
     expect(play.kinds).toEqual(['writeHandoff'])
@@ -335,7 +335,7 @@ describe('compaction beside a turn', () => {
     expect(play.kinds).toEqual(['writeHandoff', 'look'])
   })
 
-  it('compacts for the window that the provider showed to have, once per step', () => {
+  it('compacts for the window that the provider reported, once per step', () => {
     const refused = {
       pieces: [
         ['user', 900],
@@ -367,7 +367,7 @@ describe('compaction beside a turn', () => {
     expect(again.commit('commitReply').request).toMatchObject({ ends: { how: 'failed' } })
   })
 
-  it('takes an overflow without a number for a window smaller than what was sent', () => {
+  it('assumes a window smaller than the request after an overflow without a number', () => {
     const play = asked({
       pieces: [
         ['user', 900],

@@ -16,11 +16,11 @@ function atRest(row: Partial<SessionRow>, retryInMs: number): Play {
   return play.look(scene({ pieces, row: { seen: entryNumber(2), ...row } }))
 }
 
-describe('a session at rest', () => {
+describe('an idle session', () => {
   const { lingerMs } = SESSION_SETTINGS
   const later = 10 * lingerMs
 
-  it('stays until a model may be asked to replace its digest', () => {
+  it('keeps its lease until a model may replace its digest', () => {
     const play = atRest({ by: 'digest', rewrites: REWRITES_MAX - 1 }, later)
     expect(play.effects).toEqual([{ kind: 'setTimer', at: AT.mono + later }])
     expect(play.wait(2 * lingerMs).tell({ kind: 'woken' }).kinds).toEqual(['look'])
@@ -30,7 +30,7 @@ describe('a session at rest', () => {
     ['a digest that was replaced as often as it may be', { by: 'digest', rewrites: REWRITES_MAX }],
     ['a handoff that a model wrote', { by: 'model' }],
     ['no handoff', { by: null }],
-  ])('lingers and lets go with %s', (_, row) => {
+  ])('releases its lease after a while with %s', (_, row) => {
     expect(atRest(row, later).effects).toEqual([{ kind: 'setTimer', at: AT.mono + lingerMs }])
     const wokenAfter = (ms: number) => atRest(row, later).wait(ms).tell({ kind: 'woken' }).kinds
     expect(wokenAfter(lingerMs - 1)).toEqual(['look'])

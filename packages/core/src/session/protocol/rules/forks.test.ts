@@ -30,7 +30,7 @@ const wholeOf = async (store: Store, id: SessionId) => {
 }
 
 describe('a fork', () => {
-  it('shows its model what the origin showed there, and what was said since [I36]', async () => {
+  it('shows its model the origin’s context at that entry, and then its own messages [I36]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await say(process.store, id, 'the first colour is red')
@@ -51,7 +51,7 @@ describe('a fork', () => {
     expect(await process.store.verify({})).toEqual([])
   })
 
-  it('goes on without what its origin erased, under a handoff written anew [I38, I39]', async () => {
+  it('continues without the text that its origin erased, under a new handoff [I38, I39]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await say(process.store, id, 'the secret is BASALT')
@@ -76,7 +76,7 @@ describe('a fork', () => {
     expect(await process.store.verify({})).toEqual([])
   })
 
-  it('goes on under a handoff without content if none can be written [I38, I39]', async () => {
+  it('continues under an empty handoff if none can be written [I38, I39]', async () => {
     let isFailing = false
     const digest: HandoffWriter = {
       write: async (...asked) =>
@@ -103,7 +103,7 @@ describe('a fork', () => {
     expect(await process.store.verify({})).toEqual([])
   })
 
-  it('turns an erasure down that another session has to make [I38]', async () => {
+  it('does not erase an entry that another session keeps [I38]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await say(process.store, id, 'the secret is BASALT')
