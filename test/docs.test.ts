@@ -16,6 +16,13 @@ describe('README.md', () => {
   })
 })
 
+describe('docs/guides/writing-a-gateway.md', () => {
+  it('shows the smallest platform as it compiles', () => {
+    const [, platform] = read('test/gateways/smallest-platform.ts').split('export class')
+    expect(read('docs/guides/writing-a-gateway.md')).toContain(`export class${platform}`)
+  })
+})
+
 describe('docs/guides/compact.md', () => {
   it('lists every flag of the command, and no other', async () => {
     const { stdout } = await runCli(['compact', '--help'])
