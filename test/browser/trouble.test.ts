@@ -43,6 +43,12 @@ describe('a provider that fails', { timeout: 120_000 }, () => {
     await say(page, 'say Well again.')
     await answers(page).getByText('Well again.').waitFor()
     await page.getByText(/used [\d.k]+ in, \d+ out/).waitFor()
+    // It is over: what happened is told calmly, with its time.
+    await page.goto(place.url)
+    await page.locator('.verdict.well').getByText('Everything is well.').waitFor()
+    const past =
+      /^\d+ calls on model route .+ failed \(turn\), the last at .+; it answered at .+\.$/
+    await page.locator('.verdict .past li').getByText(past).first().waitFor()
   })
 })
 

@@ -88,7 +88,10 @@ describe('two agents of one process', () => {
     const rows = async () => await own.store.readAttempts({ modelRoute, since: 0, limit: 10 })
     await until(async () => (await rows()).length === 2)
     expect((await rows()).map(({ task }) => task).sort()).toEqual(['title', 'turn'])
-    const healthy = { model: 'stand-in', state: 'closed', failures: 0, retryAt: null }
+    const healthy = {
+      ...{ model: 'stand-in', state: 'closed', failures: 0, retryAt: null },
+      ...{ failuresInHour: 0, failedAt: null, answeredAt: expect.any(Number) },
+    }
     const routes = async () => (await own.runtime.health()).routes
     expect(await routes()).toEqual([
       { route: modelRoute, task: 'turn', ...healthy },
@@ -98,7 +101,15 @@ describe('two agents of one process', () => {
     await own.say(talk, 'And now?')
     await until(async () => (await routes())[0]?.failures === 1)
     // Other sessions go on calling it, so that it is not paused.
-    expect((await routes())[0]).toMatchObject({ state: 'failing', retryAt: null })
+    const failing = { state: 'failing', retryAt: null, failuresInHour: 1 }
+    expect((await routes())[0]).toMatchObject(failing)
+    own.server.faults.clear()
+    await own.say(talk, 'And then?')
+    // That it is over, and since when, is known as well.
+    await until(async () => (await routes())[0]?.failures === 0)
+    const [turns] = await routes()
+    expect(turns).toMatchObject({ state: 'closed', failuresInHour: 1 })
+    expect(turns?.answeredAt).toBeGreaterThanOrEqual(turns?.failedAt ?? Number.NaN)
     const [agent = agentOf(own.url)] = own.agents
     const elsewhere = { ...agent.routes, main: routeOf(own.url, 'another') }
     own.runtime.reconfigure([{ ...agent, routes: elsewhere }])

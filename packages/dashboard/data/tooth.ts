@@ -25,58 +25,84 @@ const MESSAGES: readonly string[] = ['input', 'assistant', 'result']
 
 /**
  * The points of the saw-tooth chart. Each compaction records its size before and after; since the newest
- * one, the size of each entry is known too. Straight lines connect the points.
+ * one, the size of each entry is known too. Straight lines connect the points, and where the size jumps,
+ * one point is right before the other.
  */
 export function sawToothOf(
-  { createdAt, contextTokens }: SessionSummary,
+  { createdAt, contextTokens, left }: SessionSummary,
   compactions: readonly CompactionView[],
   recent: readonly TranscriptEntry[],
 ): { readonly points: readonly Point[]; readonly marks: readonly Mark[] } {
+  const changes = [
+    ...recent.map(({ at, kind, tokens }) => ({
+      at,
+      tokens: MESSAGES.includes(kind) ? tokens : 0,
+      isJump: kind === 'revert',
+    })),
+    // Its client goes on from another context.
+    ...(left === null ? [] : [{ at: left.at, tokens: 0, isJump: true }]),
+  ]
   const points: Point[] = []
   const done = compactions
     .filter(({ state, endedAt }) => state === 'committed' && endedAt !== null)
     .toReversed()
   // If the list was cut off, the start of the session is not on it.
   if (compactions.length < COMPACTIONS_MAX) points.push({ at: createdAt, tokens: 0 })
+  const between = (to: number) => {
+    const from = points.at(-1)?.at ?? 0
+    return changes.filter(({ at }) => at > from && at < to)
+  }
   for (const { endedAt, tokensBefore, tokensAfter } of done) {
     const at = endedAt ?? 0
-    if (tokensBefore !== null) points.push({ at: at - 1, tokens: tokensBefore })
+    if (tokensBefore !== null) {
+      const changed = between(at)
+      const jumps = jumpsIn(changed, points.at(-1))
+      points.push(...jumps, ...(jumps.length === 0 ? [] : backFrom(tokensBefore, changed)))
+      points.push({ at: at - 1, tokens: tokensBefore })
+    }
     if (tokensAfter !== null) points.push({ at, tokens: tokensAfter })
   }
-  const since = points.at(-1)
-  points.push(...pointsSince(since, contextTokens, recent))
+  const since = between(Number.POSITIVE_INFINITY)
+  points.push(...jumpsIn(since, points.at(-1)), ...backFrom(contextTokens, since))
   const ordered = inOrder(points)
   return { points: ordered, marks: marksOf(compactions, ordered) }
 }
 
+interface Change {
+  readonly at: number
+  /** What it adds. */
+  readonly tokens: number
+  /** An undo, or another way back: the size before it says nothing about the size after it. */
+  readonly isJump: boolean
+}
+
 /**
- * Before the first undo, the size is counted from the compaction; after the last one, back from the
- * current size. Between two of them it is unknown.
+ * The size up to the last jump, counted from the start. Between two jumps it is unknown, and drawn as if
+ * nothing had changed.
  */
-function pointsSince(
-  start: Point | undefined,
-  contextTokens: number,
-  recent: readonly TranscriptEntry[],
-): readonly Point[] {
-  const entries = recent.filter(({ at }) => at > (start?.at ?? 0))
-  const sizeOf = ({ kind, tokens }: TranscriptEntry) => (MESSAGES.includes(kind) ? tokens : 0)
-  const isUndo = ({ kind }: TranscriptEntry) => kind === 'revert'
-  const before: Point[] = []
-  const firstUndo = start === undefined ? -1 : entries.findIndex(isUndo)
-  let tokens = start?.tokens ?? 0
-  for (const entry of entries.slice(0, Math.max(0, firstUndo))) {
-    tokens += sizeOf(entry)
-    before.push({ at: entry.at, tokens })
+function jumpsIn(changes: readonly Change[], start: Point | undefined): readonly Point[] {
+  const first = changes.findIndex(({ isJump }) => isJump)
+  const last = changes.findLast(({ isJump }) => isJump)
+  if (start === undefined || last === undefined) return []
+  let { tokens } = start
+  const points: Point[] = []
+  for (const change of changes.slice(0, first)) {
+    tokens += change.tokens
+    points.push({ at: change.at, tokens })
   }
-  const undone = entries[firstUndo]
-  if (undone !== undefined) before.push({ at: undone.at - 1, tokens })
-  const after: Point[] = []
-  tokens = contextTokens
-  for (const entry of entries.slice(Math.max(0, entries.findLastIndex(isUndo))).toReversed()) {
-    after.push({ at: entry.at, tokens: Math.max(0, tokens) })
-    tokens -= sizeOf(entry)
+  return [...points, { at: last.at - 1, tokens }]
+}
+
+/** The size after each change since the last jump. */
+function backFrom(tokensAtEnd: number, changes: readonly Change[]): readonly Point[] {
+  const points: Point[] = []
+  let tokens = tokensAtEnd
+  const from = changes.findLastIndex(({ isJump }) => isJump)
+  for (const change of changes.slice(Math.max(0, from)).toReversed()) {
+    points.push({ at: change.at, tokens: Math.max(0, tokens) })
+    tokens -= change.tokens
   }
-  return [...before, ...after.reverse()]
+  return points.reverse()
 }
 
 function marksOf(

@@ -96,11 +96,12 @@ export const RUNGS: Readonly<Record<string, string>> = {
   digest: 'no model: the built-in digest, after all routes failed',
 }
 
-type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'failed' | 'left' | 'gone'
+type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'paused' | 'failed' | 'left' | 'gone'
 
 export function activityOf({ state, isCompacting, lastTurn, left }: SessionSummary): Activity {
   if (state === 'gone') return 'gone'
   if (left !== null) return 'left'
+  if (state === 'waiting-for-approval') return 'paused'
   if (state.startsWith('waiting-for-')) return 'waiting'
   if (state === 'turn') return 'turn'
   if (lastTurn === 'failed') return 'failed'

@@ -4,7 +4,7 @@ import type { Rehearsal } from '../../server/src/gateway/http/diagnostics.ts'
 import type { Health as HealthReport } from '../../server/src/runtime/runtime.ts'
 import { call, errorText } from '../data/api.ts'
 import { now } from '../data/clock.ts'
-import { concernsIn } from '../data/overview.ts'
+import { concernsIn, pastTroubleIn } from '../data/overview.ts'
 import { agents, sessions } from '../data/session-list.ts'
 import { Table } from '../parts/table.tsx'
 import { Verdict } from '../parts/verdict.tsx'
@@ -64,7 +64,10 @@ export function Health() {
       {seen === null && problem === null && <p class="dim">Reading…</p>}
       {seen !== null && (
         <>
-          <Verdict concerns={concernsIn(seen.report, seen.audit, sessions.value, now.value)} />
+          <Verdict
+            concerns={concernsIn(seen.report, seen.audit, sessions.value, now.value)}
+            past={pastTroubleIn(seen.report, sessions.value, now.value)}
+          />
           <Figures report={seen.report} />
           {seen.rehearsal !== null && <RehearsalPanel rehearsal={seen.rehearsal} />}
           <div class="cards wide">
@@ -149,7 +152,7 @@ function Parts({ report }: { readonly report: Report }) {
       <Table
         caption="Gateways"
         none="No chat platform is connected."
-        head={['Gateway', 'Replies waiting', 'Undeliverable']}
+        head={['Gateway', 'Replies queued', 'Undeliverable']}
         rows={edges.map(({ name, waiting, dead }) => [name, count(waiting), count(dead)])}
       />
       <Table

@@ -8,7 +8,7 @@ import { now } from '../data/clock.ts'
 import { useDraft } from '../data/keep.ts'
 import { createSession } from '../data/new-session.ts'
 import { outboxOf } from '../data/outbox.ts'
-import { concernsIn, lastDayIn } from '../data/overview.ts'
+import { concernsIn, lastDayIn, pastTroubleIn } from '../data/overview.ts'
 import { useServerData } from '../data/reading.ts'
 import { agents, isListRead, sessions, titleFor, titleOf } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
@@ -46,7 +46,7 @@ export function Home() {
           <p class="figures">
             <Figure value={all.length} words="sessions" />
             <Figure value={busy.length} words="running" />
-            <Figure value={waiting} words="messages waiting" />
+            <Figure value={waiting} words="messages queued" />
             {failed.length > 0 && <Figure value={failed.length} words="failed" />}
           </p>
           <div class="cards">
@@ -103,7 +103,10 @@ function LastDay() {
   return (
     <div class="last-day">
       {health !== null && (
-        <Verdict concerns={concernsIn(health, null, sessions.value, now.value)} />
+        <Verdict
+          concerns={concernsIn(health, null, sessions.value, now.value)}
+          past={pastTroubleIn(health, sessions.value, now.value)}
+        />
       )}
       {activity !== null && (
         <section class="card" aria-label="The last 24 hours">

@@ -37,7 +37,7 @@ export function RehearsalPanel({ rehearsal }: { readonly rehearsal: Rehearsal })
       <Table
         caption={`${sum((each) => each.acknowledged)} messages, ${sum((each) => each.compactions)} compactions, ${sum((each) => each.kills)} kills`}
         none="No agents yet."
-        head={['Agent', 'Context', 'Compacted', 'Killed', 'Messages', 'Waiting', 'State']}
+        head={['Agent', 'Context', 'Compacted', 'Killed', 'Messages', 'Queued', 'State']}
         rows={agents.map((agent) => [
           agent.name,
           <Fill used={agent.contextTokens} window={agent.windowTokens} />,

@@ -35,9 +35,10 @@ const STATES: readonly (readonly [string, string])[] = [
   ['busy', 'Running'],
   ['turn', 'In a turn'],
   ['preparing', 'Compacting'],
-  ['waiting', 'Waiting'],
+  ['waiting', 'Waiting for a model or compaction'],
+  ['paused', 'Paused at a limit'],
   ['failed', 'Last turn failed'],
-  ['mail', 'With waiting messages'],
+  ['mail', 'With queued messages'],
   ['idle', 'Idle'],
   ['left', 'Left'],
   ['gone', 'Deleted'],
@@ -258,7 +259,7 @@ function Row({ session, top }: { readonly session: SessionSummary; readonly top:
         <span class="dim">{percent(contextTokens, windowTokens)}%</span>
       </span>
       <span class="row-facts dim">
-        {waiting > 0 && <b>{waiting} waiting · </b>}
+        {waiting > 0 && <b>{waiting} queued · </b>}
         {ago(session.activeAt)}
         {compactedAt !== null && ` · compacted ${ago(compactedAt)}`}
       </span>

@@ -4,7 +4,7 @@ import type { Conversation } from '../data/conversation.ts'
 import { connection } from '../data/events.ts'
 import { Prose, Verbatim } from '../parts/markdown.tsx'
 
-/** Below the transcript: attempts, waiting messages and messages on their way. */
+/** Below the transcript: attempts, queued messages and messages on their way. */
 export function Upcoming(props: {
   readonly conversation: Conversation
   readonly onGrow: () => void
@@ -57,7 +57,7 @@ export function Upcoming(props: {
         </p>
       )}
       {pending.map(({ number, text, lane }) => (
-        <article key={`mail-${number}`} class="entry is-input waiting" aria-label="Waiting message">
+        <article key={`mail-${number}`} class="entry is-input waiting" aria-label="Queued message">
           <header>
             <b>{lane === 'user' ? 'You' : 'Notification'}</b>
             <span class="safe">✓ saved, will be read next</span>

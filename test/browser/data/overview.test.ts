@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../../packages/core/src/base/clock.ts'
-import { concernsIn, lastDayIn } from '../../../packages/dashboard/data/overview.ts'
+import { concernsIn, lastDayIn, pastTroubleIn } from '../../../packages/dashboard/data/overview.ts'
 import type { SessionSummary } from '../../../packages/server/src/runtime/runtime.ts'
 
 const NOW = 20_000 * DAY_MS + 3_600_000
 const DAY_START = 20_000 * DAY_MS
 const WELL = { problems: [], reason: null, routes: [] }
+
+const ROUTE = {
+  ...{ route: 'main', task: 'title', model: 'm', failures: 3, retryAt: null },
+  ...{ failuresInHour: 3, failedAt: NOW, answeredAt: null },
+}
 
 function session(changes: Partial<SessionSummary>): SessionSummary {
   const old = DAY_START - DAY_MS
@@ -45,7 +50,7 @@ describe('concernsIn', () => {
   })
 
   it('names problems, broken laws and paused routes', () => {
-    const route = { route: 'main', task: 'title', model: 'm', failures: 3, retryAt: null }
+    const route = { ...ROUTE, failedAt: NOW - 1_000 }
     const report = {
       problems: ['The disk is full.'],
       reason: 'no-lease',
@@ -63,6 +68,70 @@ describe('concernsIn', () => {
       'The last 3 calls of turns on model route main failed; each session tries again by itself.',
       'Model route main is paused after 3 failures (title).',
     ])
+  })
+})
+
+describe('trouble that is over', () => {
+  const HOUR = 3_600_000
+  const at = new Date(NOW - HOUR).toTimeString().slice(0, 8)
+  const later = new Date(NOW - HOUR / 2).toTimeString().slice(0, 8)
+  const seen = (routes: readonly object[], sessions: readonly SessionSummary[]) => {
+    const report = { ...WELL, routes: routes as never }
+    return {
+      now: concernsIn(report, null, sessions, NOW),
+      past: pastTroubleIn(report, sessions, NOW),
+    }
+  }
+
+  it('is no concern any more once the route has answered, and is told with its time', () => {
+    const turn = { ...ROUTE, task: 'turn', failedAt: NOW - HOUR, answeredAt: NOW - HOUR / 2 }
+    expect(seen([{ ...turn, state: 'closed', failures: 0 }], [])).toEqual({
+      now: [],
+      past: [
+        `3 calls on model route main failed (turn), the last at ${at}; it answered at ${later}.`,
+      ],
+    })
+    // Two failures are normal.
+    expect(seen([{ ...turn, state: 'closed', failuresInHour: 2 }], []).past).toEqual([])
+    // Titles are still paused, but turns are answered on the same route.
+    const title = { ...ROUTE, state: 'open', failedAt: NOW - HOUR, retryAt: NOW - HOUR / 2 }
+    const both = seen([title, { ...turn, state: 'closed', failuresInHour: 0 }], [])
+    expect(both.now).toEqual([])
+    expect(both.past).toEqual([
+      `3 calls on model route main failed (title), the last at ${at}; it answered at ${later}; title calls are tried again at ${later}.`,
+    ])
+    expect(seen([title], []).now).toHaveLength(1)
+  })
+
+  it('is no concern where no turn waits any more and the last failure is long ago', () => {
+    const turn = { ...ROUTE, task: 'turn', state: 'failing', failedAt: NOW - HOUR }
+    expect(seen([turn], [])).toEqual({
+      now: [],
+      past: [`3 calls on model route main failed (turn), the last at ${at}; no turn tries it now.`],
+    })
+    const waits = [session({ state: 'waiting-for-model' })]
+    expect(seen([turn], waits).now).toHaveLength(2)
+    expect(seen([turn], waits).past).toEqual([])
+    expect(seen([{ ...turn, failedAt: NOW - 60_000 }], []).now).toHaveLength(1)
+  })
+
+  it('is a failed turn of an agent that has answered another session since', () => {
+    const failed = session({ agent: 'a', lastTurn: 'failed', activeAt: NOW - HOUR })
+    const answered = session({ agent: 'a', activeAt: NOW - 1 })
+    const past = [
+      `1 session failed in the last turn, at ${at}; later turns of the agent were answered.`,
+    ]
+    expect(seen([], [failed, answered])).toEqual({ now: [], past })
+    for (const other of [
+      { ...answered, agent: 'b' },
+      { ...answered, activeAt: NOW - 2 * HOUR },
+      { ...answered, state: 'turn' as const },
+    ]) {
+      expect(seen([], [failed, other])).toEqual({
+        now: ['1 session failed in its last turn.'],
+        past: [],
+      })
+    }
   })
 })
 

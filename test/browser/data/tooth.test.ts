@@ -16,10 +16,13 @@ const pointsOf = (
   contextTokens: number,
   compactions: readonly CompactionView[],
   recent: readonly TranscriptEntry[],
+  left: SessionSummary['left'] = null,
 ) =>
-  sawToothOf({ createdAt: 100, contextTokens } as SessionSummary, compactions, recent).points.map(
-    ({ at, tokens }) => [at, tokens],
-  )
+  sawToothOf(
+    { createdAt: 100, contextTokens, left } as SessionSummary,
+    compactions,
+    recent,
+  ).points.map(({ at, tokens }) => [at, tokens])
 
 describe('sawToothOf', () => {
   it('raises the line with each message since the newest compaction', () => {
@@ -46,11 +49,53 @@ describe('sawToothOf', () => {
     ])
   })
 
-  it('draws nothing between two undos, where the size is unknown', () => {
-    const recent = [entry(700, 'revert'), entry(800, 'input', 5), entry(900, 'revert')]
+  it('steps up at the last of several undos: between them the size is unknown', () => {
+    const recent = [
+      ...[entry(600, 'input', 5), entry(700, 'revert'), entry(800, 'input', 5)],
+      entry(900, 'revert'),
+    ]
     expect(pointsOf(200, [compaction], recent).slice(3)).toEqual([
-      [699, 20],
+      [600, 25],
+      [899, 25],
       [900, 200],
+    ])
+  })
+
+  it('steps up at an undo also where a later compaction followed', () => {
+    const later = { ...compaction, endedAt: 2_000, tokensBefore: 110, tokensAfter: 30 }
+    const recent = [
+      ...[entry(600, 'input', 5), entry(900, 'revert'), entry(1_500, 'input', 12)],
+      entry(2_100, 'assistant', 3),
+    ]
+    expect(pointsOf(33, [later, compaction], recent).slice(2)).toEqual([
+      ...([
+        [500, 20],
+        [600, 25],
+        [899, 25],
+      ] as const),
+      ...([
+        [900, 98],
+        [1_500, 110],
+      ] as const),
+      ...([
+        [1_999, 110],
+        [2_000, 30],
+        [2_100, 33],
+      ] as const),
+    ])
+  })
+
+  it('steps down where the session was left, to what its client goes on with', () => {
+    const recent = [entry(600, 'input', 70)]
+    expect(pointsOf(15, [compaction], recent, { at: 800 }).slice(2)).toEqual([
+      ...([
+        [500, 20],
+        [600, 90],
+      ] as const),
+      ...([
+        [799, 90],
+        [800, 15],
+      ] as const),
     ])
   })
 })

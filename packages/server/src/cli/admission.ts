@@ -19,7 +19,7 @@ export function requireAccepted(admission: Admission, what: string): Accepted {
       )
     case 'full':
       throw new FailedError(
-        `The mailbox is full (${admission.limit} waiting); the message was not accepted. Try again later.`,
+        `The mailbox is full (${admission.limit} messages queued); the message was not accepted. Try again later.`,
       )
     case 'too-large':
       throw new UsageError(

@@ -51,8 +51,14 @@ export interface RouteHealth {
   readonly model: string
   /** Tasks share a breaker; `failing` is for turns, whose sessions each try again by themselves. */
   readonly state: 'closed' | 'open' | 'half-open' | 'failing'
+  /** In a row, up to the newest call. */
   readonly failures: number
   readonly retryAt: number | null
+  /** In the last hour, answered since or not. */
+  readonly failuresInHour: number
+  /** Of the newest failure and of the newest answer in the last hour; null: there is none. */
+  readonly failedAt: number | null
+  readonly answeredAt: number | null
 }
 
 export async function readHealth(parts: {

@@ -352,7 +352,7 @@ function refusalText(admission: Admission): string | null {
     case 'conflict':
       return null
     case 'full':
-      return `Your message was not accepted: ${admission.limit} are waiting already. Please send it again later.`
+      return `Your message was not accepted: ${admission.limit} are queued already. Please send it again later.`
     case 'too-large':
       return `Your message was not accepted: it has ${admission.bytes} bytes; the limit is ${admission.limit}.`
     case 'unknown-agent':

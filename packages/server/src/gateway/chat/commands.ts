@@ -186,7 +186,7 @@ export async function commandOutcome(
 
 const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplicate'>, string>> = {
   conflict: 'Not done: an earlier request had the same key and other content.',
-  full: 'Not done: too many requests are waiting. Try again later.',
+  full: 'Not done: too many requests are queued. Try again later.',
   'too-large': 'Not done: that is too long.',
   'unknown-agent': 'There is no such agent.',
   unknown: 'There is no session yet.',
@@ -209,7 +209,7 @@ export function activity({ state, isCompacting, waiting, lastTurn }: SessionSumm
     'waiting-for-approval': 'paused at a spending limit, until the operator continues it',
     gone: 'purged',
   } satisfies Record<SessionSummary['state'], string>
-  return waiting > 0 ? `${words[state]}, ${waiting} waiting` : words[state]
+  return waiting > 0 ? `${words[state]}, ${waiting} queued` : words[state]
 }
 
 /** `12,345 tokens in (9,000 cached), 678 out, cost 0.04`. */

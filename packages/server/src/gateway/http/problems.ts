@@ -28,7 +28,7 @@ export const PROBLEMS = {
   'route-taken': [409, 'The route points to another session'],
   'has-forks': [409, 'Forks read this session'],
   'key-conflict': [409, 'This Idempotency-Key was used for another request'],
-  'not-pending': [409, 'The message is no longer waiting'],
+  'not-pending': [409, 'The message is no longer queued'],
   'turned-down': [409, 'The session refused the request; nothing was changed'],
   snapshot: [409, 'A snapshot is read-only: only its transcript, context and files can be read'],
   'changed-preview': [409, 'This is not a preview of this session as it was made; make a new one'],

@@ -1,9 +1,11 @@
 import type { Attempts } from '../../auxiliary/attempts.ts'
 import {
+  ANSWERED,
   BREAKER_ATTEMPTS_MAX,
   BREAKER_WINDOW_MS,
   breakerStateOf,
   failuresOf,
+  isOfTheRoute,
 } from '../../auxiliary/breaker.ts'
 import { TASKS } from '../../auxiliary/task.ts'
 import { destinationOf, type ModelRoute } from '../../model/routes/route.ts'
@@ -40,7 +42,17 @@ export async function readRouteHealth(
       const { failures } = failuresOf(own, now)
       const retryAt = state.kind === 'open' ? state.until : null
       const { model } = route
-      const shown = { route: modelRoute, task, model, failures }
+      const failed = own.filter(({ outcome }) => isOfTheRoute(outcome))
+      const answered = own.find(({ outcome }) => outcome === ANSWERED)
+      const past = { failedAt: failed[0]?.at ?? null, answeredAt: answered?.at ?? null }
+      const shown = {
+        route: modelRoute,
+        task,
+        model,
+        failures,
+        failuresInHour: failed.length,
+        ...past,
+      }
       if (task !== TURN) return [{ ...shown, state: state.kind, retryAt }]
       return [{ ...shown, state: state.kind === 'closed' ? 'closed' : 'failing', retryAt: null }]
     }),

@@ -28,7 +28,7 @@ describe('throughline audit', () => {
     const { exitCode, stdout, stderr } = await runCli(['audit', path])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).toMatchInlineSnapshot(`
-      "1 log, 14 lines, 1 session in them, 1 compaction, 3 messages (2 arrived during compactions, 0 still waiting)
+      "1 log, 14 lines, 1 session in them, 1 compaction, 3 messages (2 arrived during compactions, 0 still queued)
 
       ✓ Every log is whole (I19, I20)
       ✓ Sessions are created once: by create, start afresh, import or fork (I5, I30)

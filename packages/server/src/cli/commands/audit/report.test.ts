@@ -37,7 +37,7 @@ const numbers = `(${contract.join(', ')})`
 describe('renderAudit', () => {
   it('begins with the figures of the logs', () => {
     expect(linesOf([], { logs: [{ path: 'a.log', lines: 1, isTorn: false }] as never })[0]).toBe(
-      '1 log, 1,200 lines, 1 session in them, 2 compactions, 30 messages (4 arrived during compactions, 5 still waiting)',
+      '1 log, 1,200 lines, 1 session in them, 2 compactions, 30 messages (4 arrived during compactions, 5 still queued)',
     )
   })
 

@@ -31,7 +31,7 @@ function figuresOf({ figures, logs }: AuditReport): string {
     countText(lines, 'line'),
     `${countText(sessions, 'session')} in them`,
     countText(compactions, 'compaction'),
-    `${countText(messages, 'message')} (${grouped(meanwhile)} arrived during compactions, ${grouped(waiting)} still waiting)`,
+    `${countText(messages, 'message')} (${grouped(meanwhile)} arrived during compactions, ${grouped(waiting)} still queued)`,
   ].join(', ')
 }
 

@@ -30,7 +30,7 @@ export function exportCommand(): Command {
   const command = new Command('export')
     .summary('write one session as JSON lines for `import`, for people, or for another program')
     .description(
-      'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and ' +
+      'Writes one whole session as JSON lines: transcript, mailbox, queued replies and ' +
         'attachments. Another store imports it under the same id. With --to hermes it becomes a new ' +
         'state.db in which Hermes continues the conversation. --to markdown and --to html write the ' +
         'whole transcript for people; --to claude-code, codex and openai-chat write what the model sees ' +

@@ -22,16 +22,16 @@ describe('the picture of a rehearsal', () => {
   it('has one line per agent with its fill, state and figures', () => {
     expect(drawPicture(PICTURE, noPaint).split('\n')).toEqual([
       'The worst day 12 s',
-      'AGENT    CONTEXT          COMPACTED  KILLED  MESSAGES  WAITING  STATE',
-      'agent-1  ███████░░░ 70 %          2       1     1,234        3  turn, compacting',
-      'agent-2  ░░░░░░░░░░ 0 %           0       0         7        0  killed, restarting',
+      'AGENT    CONTEXT          COMPACTED  KILLED  MESSAGES  QUEUED  STATE',
+      'agent-1  ███████░░░ 70 %          2       1     1,234       3  turn, compacting',
+      'agent-2  ░░░░░░░░░░ 0 %           0       0         7       0  killed, restarting',
       '',
     ])
   })
 
   it('is one plain line without a terminal', () => {
     expect(pictureLine(PICTURE)).toBe(
-      'The worst day, 12 s: 1,241 messages, 2 compactions (1 of 2 agents), 1 kill, 3 waiting',
+      'The worst day, 12 s: 1,241 messages, 2 compactions (1 of 2 agents), 1 kill, 3 queued',
     )
   })
 })

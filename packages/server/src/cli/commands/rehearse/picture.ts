@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'COMPACTED', align: 'right' },
   { title: 'KILLED', align: 'right' },
   { title: 'MESSAGES', align: 'right' },
-  { title: 'WAITING', align: 'right' },
+  { title: 'QUEUED', align: 'right' },
   { title: 'STATE' },
 ]
 
@@ -111,7 +111,7 @@ export function pictureLine({ phase, elapsedMs, agents }: Picture): string {
   return (
     `${PHASES[phase]}, ${secondsOf(elapsedMs)}: ${countText(messages, 'message')}, ` +
     `${countText(compactions, 'compaction')} (${compacted} of ${agents.length} agents), ` +
-    `${countText(kills, 'kill')}, ${grouped(waiting)} waiting`
+    `${countText(kills, 'kill')}, ${grouped(waiting)} queued`
   )
 }
 

@@ -24,7 +24,7 @@ interface SessionsFlags extends StoreFlags {
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions')
-    .summary('list sessions: context, state, waiting messages')
+    .summary('list sessions: context, state, queued messages')
     .description(
       'Lists the sessions of a store, the last active first. Only reads. A narrow terminal shows fewer ' +
         'columns; a pipe gets all of them. TOKENS and COST are of all ' +

@@ -21,7 +21,7 @@ function summary(changed: Partial<SessionSummary> = {}): SessionSummary {
   }
 }
 
-const NAMES = ['SESSION', 'AGENT', 'STATE', 'CONTEXT', 'ENTRIES', 'COMPACTED', 'WAITING'].concat([
+const NAMES = ['SESSION', 'AGENT', 'STATE', 'CONTEXT', 'ENTRIES', 'COMPACTED', 'QUEUED'].concat([
   'TOKENS',
   'COST',
   'TITLE',
@@ -43,7 +43,7 @@ describe('drawSessions', () => {
   it('has a row with the figures of each session', () => {
     expect(Object.fromEntries(cells({}))).toEqual({
       ...{ SESSION: 's-1', AGENT: 'main', STATE: 'idle', CONTEXT: '█████░░░░░ 50 %' },
-      ...{ ENTRIES: '1,234', COMPACTED: 'no', WAITING: '0', TOKENS: '12,345' },
+      ...{ ENTRIES: '1,234', COMPACTED: 'no', QUEUED: '0', TOKENS: '12,345' },
       ...{ COST: '0.25', TITLE: 'Trip' },
     })
   })
@@ -75,9 +75,9 @@ describe('drawSessions', () => {
     expect(cells(changed).get('COMPACTED')).toBe(text)
   })
 
-  it('marks messages that wait', () => {
-    expect(cells({ waiting: 1_000 }, named).get('WAITING')).toBe('yellow:1,000')
-    expect(cells({ waiting: 0 }, named).get('WAITING')).toBe('0')
+  it('marks queued messages', () => {
+    expect(cells({ waiting: 1_000 }, named).get('QUEUED')).toBe('yellow:1,000')
+    expect(cells({ waiting: 0 }, named).get('QUEUED')).toBe('0')
   })
 
   it('shows no usage of a conversation whose calls were made elsewhere', () => {
@@ -121,7 +121,7 @@ describe('drawSessions in a narrow terminal', () => {
       .filter(([name, at]) => at >= 0 && name !== 'TITLE')
       .sort(([, a], [, b]) => a - b)
     expect(left.map(([name]) => name)).toEqual([
-      ...['ENTRIES', 'TOKENS', 'COST', 'COMPACTED', 'AGENT', 'WAITING', 'CONTEXT'],
+      ...['ENTRIES', 'TOKENS', 'COST', 'COMPACTED', 'AGENT', 'QUEUED', 'CONTEXT'],
     ])
     for (const width of [60, 80, 100]) {
       for (const line of lines(width)) expect([...line].length).toBeLessThanOrEqual(width)

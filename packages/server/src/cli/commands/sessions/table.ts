@@ -14,7 +14,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'CONTEXT', yields: 9 },
   { title: 'ENTRIES', align: 'right', yields: 2 },
   { title: 'COMPACTED', yields: 5 },
-  { title: 'WAITING', align: 'right', yields: 8 },
+  { title: 'QUEUED', align: 'right', yields: 8 },
   { title: 'TOKENS', align: 'right', yields: 3 },
   { title: 'COST', align: 'right', yields: 4 },
   { title: 'TITLE', yields: 1, least: 8 },
