@@ -8,7 +8,7 @@ import { compact } from '../compaction/compact.ts'
 import { checkWire } from '../message/dialects/check/check.ts'
 import { readConversation } from '../message/read.ts'
 import { convertConversation, writeConversation } from '../message/write.ts'
-import { compactMessages } from './compact-messages.ts'
+import { compactMessages, summaryWriter } from './compact-messages.ts'
 import { aiSdk } from './formats/ai-sdk.ts'
 import { anthropic } from './formats/anthropic.ts'
 import { openaiChat, openaiResponses } from './formats/openai.ts'
@@ -229,5 +229,68 @@ describe('isThroughlineError', () => {
     const errors = guide.slice(guide.indexOf('## Errors'))
     const explained = [...errors.matchAll(/^\| `([a-z-]+)` +\|/gm)].map(([, code]) => code)
     expect(explained.toSorted()).toEqual([...ERROR_CODES].toSorted())
+  })
+})
+
+describe('functions of the program', () => {
+  it.each<[unknown, string]>([
+    [Number.NaN, 'NaN'],
+    [-1, '-1'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['5', '"5"'],
+    [Promise.resolve(5), 'a promise (await it first)'],
+  ])('refuses a counter that returns %s', async (made, shown) => {
+    const countTokens = () => made as number
+    await expect(
+      compactMessages(openaiChat, chat, { targetTokens: 8_000, countTokens }),
+    ).rejects.toMatchObject({
+      ...{ code: 'invalid-option', at: 'countTokens' },
+      message: `"countTokens" returned ${shown}. It returns a number of tokens, at once.`,
+    })
+  })
+
+  it('fits the target as the counter of the program counts', async () => {
+    const countTokens = (text: string) => text.length
+    const options = { targetTokens: 20_000, countTokens }
+    const { kind, tokensBefore, tokensAfter } = await compactMessages(openaiChat, chat, options)
+    expect(kind).toBe('compacted')
+    expect(tokensBefore).toBeGreaterThan(JSON.stringify(chat).length / 2)
+    expect(tokensAfter).toBeLessThanOrEqual(20_000)
+  })
+
+  it('takes a summary as a text, or with whether it is complete', async () => {
+    const { signal } = new AbortController()
+    const asked = { system: 's', prompt: 'p', tokensMax: 5, focus: 'x' } as never
+    const write = (made: unknown) => {
+      const caught: { error?: unknown } = {}
+      const seen: unknown[] = []
+      const writer = summaryWriter(async (...given) => {
+        seen.push(given)
+        return made as string
+      }, caught)
+      return { reply: writer(asked, signal), caught, seen }
+    }
+    const whole = write('All well.')
+    expect(await whole.reply).toEqual({ text: 'All well.', finish: 'stop' })
+    expect(whole.seen).toEqual([[{ system: 's', prompt: 'p', maxTokens: 5 }, signal]])
+    const parts = { text: 'All', isComplete: false }
+    expect(await write(parts).reply).toEqual({ text: 'All', finish: 'length' })
+    expect(await write({ ...parts, isComplete: true }).reply).toEqual({
+      text: 'All',
+      finish: 'stop',
+    })
+    for (const [made, shown] of [
+      [undefined, 'undefined'],
+      [null, 'null'],
+      [{ text: 5 }, 'an object'],
+    ]) {
+      const { reply, caught } = write(made)
+      const error = await reply.catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({
+        ...{ code: 'reply-missing', at: 'summarize' },
+        message: `"summarize" returned ${shown}. Return the text of the summary, or { text, isComplete }.`,
+      })
+      expect(caught.error).toBe(error)
+    }
   })
 })

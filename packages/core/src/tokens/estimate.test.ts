@@ -2,7 +2,9 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { handoff } from '../../../../test/support/builders.ts'
 import { costOfTenfold, fastestMs } from '../../../../test/support/timing.ts'
+import { writeEnvelope } from '../message/handoff/envelope.ts'
 import type { AssistantMessage, Message, Part } from '../message/message.ts'
+import { messageCounter } from './count.ts'
 import { estimateMessage, estimatePart, estimateText, estimateTools } from './estimate.ts'
 import { exactCounter } from './exact.ts'
 import type { ModelFamily } from './family.ts'
@@ -205,5 +207,38 @@ describe('estimateMessage', () => {
     // Measured 1 ms for 1.6 million characters, which JSON writes in 2. With ten busy processes for each core
     // the ratio was once above 4.
     expect(fastestMs(countAll)).toBeLessThan(16 * fastestMs(() => JSON.stringify(messages)))
+  })
+})
+
+describe('a counter of a program', () => {
+  const count = messageCounter('generic', (text) => 1_000 + text.length)
+  const empty = messageCounter('generic', () => 0)({ role: 'user', parts: [] })
+
+  it('counts the texts of a message, and the estimate counts the rest', () => {
+    const image: Part = { type: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
+    const text: Part = { type: 'text', text: 'abc' }
+    const output = [text, image, text] as const
+    const written: Part = { type: 'tool-call', id: 'c', name: 'look', input: { a: 1 } }
+    for (const [parts, tokens] of [
+      [[], 0],
+      [[text], 1_003],
+      [[text, text], 2_006],
+      [[image], estimatePart(image, 'generic')],
+      [[written], 1_000 + 'look {"a":1}'.length],
+      [[{ ...written, inputText: '{ "a": 1 }' }], 1_000 + 'look { "a": 1 }'.length],
+      [[{ type: 'tool-result', callId: 'c', output }], 2_006 + estimatePart(image, 'generic')],
+    ] as const) {
+      const message = { role: 'assistant', parts } as unknown as Message
+      expect(count(message) - empty).toBe(tokens)
+    }
+    expect(empty).toBe(estimateMessage({ role: 'user', parts: [] }, 'generic'))
+  })
+
+  it('counts a handoff as it is written, and without it the estimate counts', () => {
+    const message = handoff()
+    const { parts } = writeEnvelope(message.handoff)
+    expect(count(message)).toBe(count({ role: 'user', parts: [...parts] }))
+    for (const family of FAMILIES)
+      expect(messageCounter(family)(message)).toBe(estimateMessage(message, family))
   })
 })
