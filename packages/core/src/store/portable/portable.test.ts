@@ -43,6 +43,16 @@ type Line = Record<string, Record<string, unknown>>
 describe('a file edited by hand', () => {
   const entry = (lines: Line[], number: number) =>
     lines.findIndex((line) => line['entry']?.['number'] === number)
+  const session = (fields: object) => (lines: Line[]) => {
+    Object.assign(lines[0]?.['session'] ?? {}, fields)
+  }
+  /** Inserts lines before the end, and counts them there. */
+  const insert =
+    (...more: object[]) =>
+    (lines: Line[]) => {
+      lines.splice(-1, 0, ...(more as Line[]))
+      Object.assign(lines.at(-1)?.['end'] ?? {}, { lines: lines.length - 1 })
+    }
   const refusals: { readonly [problem: string]: (lines: Line[]) => void } = {
     'entry 3 is not in its place: entry 4 is there': (lines) => {
       const at = entry(lines, 3)
@@ -63,6 +73,37 @@ describe('a file edited by hand', () => {
     'the session owes erasures out of order': (lines) => {
       const owed = Array.from({ length: 100_000 }, (_, at) => at + 1)
       Object.assign(lines[0]?.['session'] ?? {}, { owed })
+    },
+    'the session has an open call that no entry made': session({ openCalls: ['c'] }),
+    'the session claims entries that do not exist': session({ seen: 99 }),
+    'this is not a valid session: id: expected text': session({ id: 5 }),
+    'this is not a valid session: pins: expected an object': session({ pins: [] }),
+    'this is not a valid session: openCalls: expected a list': session({ openCalls: 'c' }),
+    'this is not a valid session: openCalls.1: expected text': session({ openCalls: ['c', 5] }),
+    'this is not a valid session: expected an object': (lines) => {
+      Object.assign(lines[0] ?? {}, { session: [] })
+    },
+    'made by a newer program (version 99, known 1)': (lines) => {
+      Object.assign(lines[0] ?? {}, { version: 99 })
+    },
+    'expected a line that says "format": "throughline-session"': (lines) => {
+      Object.assign(lines[0] ?? {}, { format: 'x' })
+    },
+    'expected an object': (lines) => {
+      lines.splice(1, 0, [] as never)
+    },
+    'expected an entry, mail, reply, blob or end': insert({ note: {} }),
+    'expected nothing behind the end': (lines) => {
+      lines.push({ entry: {} })
+    },
+    'expected 1 lines before this': (lines) => {
+      Object.assign(lines.at(-1)?.['end'] ?? {}, { lines: 1 })
+    },
+    'the file was cut: its end is missing': (lines) => {
+      lines.pop()
+    },
+    'the file is empty': (lines) => {
+      lines.splice(0)
     },
     'session row has other limits than entry 10 set': (lines) => {
       const limits = lines[0]?.['session']?.['limits'] as Record<string, number>
