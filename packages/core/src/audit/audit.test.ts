@@ -29,7 +29,7 @@ function nextHolder(sessionId: string, entry: number, more: readonly object[] = 
 }
 
 describe('auditLogs', () => {
-  it('finds nothing in the life of a session, and counts it', async () => {
+  it('reports no fault in a sound log, and counts its lines', async () => {
     const report = await auditTexts([whole])
     expect(brokenLaws(report)).toEqual([])
     expect(report).toMatchObject({
@@ -39,7 +39,7 @@ describe('auditLogs', () => {
     expect(report.laws.map(({ unproven }) => unproven)).not.toContainEqual(expect.anything())
   })
 
-  it('sees a session id that changes between start and end [S20, S23]', async () => {
+  it('reports a session id that changes between start and end [S20, S23]', async () => {
     const report = await auditTexts([
       logText(lifeOf('20260528_093510_66bfaec7', { 10: { sessionId: '20260528_161635_bb86b1' } })),
     ])
@@ -54,7 +54,7 @@ describe('auditLogs', () => {
     ])
   })
 
-  it('sees a process that compacts a session which another one holds [S23]', async () => {
+  it('reports a process that compacts a session held by another one [S23]', async () => {
     const own = lifeOf('20260528_093510_66bfaec7')
     const foreign = lifeOf('20260528_155201_68dc5996')
     const again = [6, 9].map((index) => ({ ...foreign[index], operationId: 'op-again' }))
@@ -68,7 +68,7 @@ describe('auditLogs', () => {
     expect(marks?.map(({ lines }) => lines[0]?.line)).toEqual([14, 15])
   })
 
-  it('sees an unanswered message that a compaction took out of the context [I34]', async () => {
+  it('reports an unanswered message that a compaction took out of the context [I34]', async () => {
     const sessionId = 'agent-7'
     const turn = { sessionId, fence: 1, operationId: 'turn-1' }
     const operation = { sessionId, fence: 1, base: 0, operationId: 'op-1' }
@@ -100,7 +100,7 @@ describe('auditLogs', () => {
     expect(await brokenBy(told(shown(23, {})))).toEqual([])
   })
 
-  it('sees a turn that waits for a model, unless the operator configured it [I35]', async () => {
+  it('reports a turn that waits for a model, unless the operator configured it [I35]', async () => {
     const sessionId = 'agent-7'
     const operation = { sessionId, fence: 1, base: 0, operationId: 'op-1' }
     const started = (facts: object) =>
@@ -122,7 +122,7 @@ describe('auditLogs', () => {
     expect(await brokenBy(started({ trigger: 'background', by: 'model', reason }))).toEqual([])
   })
 
-  it('sees a compaction that writes over what another one made', async () => {
+  it('reports a compaction from an outdated base', async () => {
     const life = lifeOf('agent-7')
     const rewrite = [6, 9].map((index) => ({ ...life[index], operationId: 'op-2', entry: 9 }))
     expect(await brokenBy(logText([...life.slice(0, 13), ...rewrite] as NewAuditLine[]))).toEqual([
@@ -138,7 +138,7 @@ describe('auditLogs', () => {
       .map((index) => [index + 1])
       .toArray()
       .slice(0, -1),
-  )('sees that line %i was taken out', async (number) => {
+  )('reports that line %i was removed', async (number) => {
     const text = linesOf(whole)
       .filter((_line, index) => index !== number - 1)
       .map((line) => `${line}\n`)
@@ -146,7 +146,7 @@ describe('auditLogs', () => {
     expect(await brokenBy(text)).toContain('whole')
   })
 
-  it('sees lines that change places, change words or come from elsewhere', async () => {
+  it('reports lines that are swapped, changed, repeated or foreign', async () => {
     const lines = linesOf(whole)
     const swapped = lines.with(7, lines[8] ?? '').with(8, lines[7] ?? '')
     const foreign = linesOf(logText(lifeOf('agent-8'), { log: 'two' }))[0] ?? ''
@@ -163,7 +163,7 @@ describe('auditLogs', () => {
     }
   })
 
-  it('shows a hostile line without obeying it', async () => {
+  it('shows a hostile line without its control characters', async () => {
     const text = linesOf(whole).toSpliced(4, 0, '\u001b[2J\u202egone\u2028').join('\n')
     const report = await auditTexts([text])
     const shown = report.laws[0]?.offences[0]?.lines[0]?.text ?? ''
@@ -171,8 +171,8 @@ describe('auditLogs', () => {
   })
 
   const cases: readonly (readonly [string, AuditLawName, readonly NewAuditLine[]])[] = [
-    ['a session without a birth', 'births', lifeOf('a').slice(1)],
-    ['a session that is born twice', 'births', [...lifeOf('a').slice(0, 1), ...lifeOf('a')]],
+    ['a session without a creation', 'births', lifeOf('a').slice(1)],
+    ['a session that is created twice', 'births', [...lifeOf('a').slice(0, 1), ...lifeOf('a')]],
     ['a session that was copied', 'births', lifeOf('a', { 1: { reason: 'copied' } })],
     ['a compaction that changes its fence', 'identity', lifeOf('a', { 10: { fence: 2 } })],
     ['a compaction that changes its base', 'identity', lifeOf('a', { 10: { base: 1 } })],
@@ -191,15 +191,23 @@ describe('auditLogs', () => {
     ['a message passed over', 'delivery', lifeOf('a', { 11: { mailbox: { from: 3, to: 3 } } })],
     ['a message delivered twice', 'delivery', lifeOf('a', { 11: { mailbox: { from: 1, to: 2 } } })],
     ['a message admitted twice', 'delivery', lifeOf('a', { 9: { mailbox: { from: 2, to: 2 } } })],
-    ['a turn that takes nothing', 'delivery', lifeOf('a').toSpliced(10, 1)],
+    [
+      'a turn that leaves out a message from the compaction before it',
+      'delivery',
+      lifeOf('a').toSpliced(10, 1),
+    ],
     ['a notification before people', 'delivery', notified()],
-    ['a turn under a fence of nobody', 'isolation', lifeOf('a', { 12: { fence: 3 } })],
+    [
+      'a turn under a fence that was never acquired',
+      'isolation',
+      lifeOf('a', { 12: { fence: 3 } }),
+    ],
   ]
-  it.each(cases)('sees %s: %s', async (_what, law, lines) => {
+  it.each(cases)('reports %s: %s', async (_what, law, lines) => {
     expect(await brokenBy(logText(lines))).toContain(law)
   })
 
-  it('lets a control item and a withdrawn message go undelivered', async () => {
+  it('accepts a control item and a withdrawn message that are not delivered', async () => {
     const delivered = { 11: { mailbox: { from: 3, to: 3 }, entry: 5 } }
     const control = lifeOf('a', { ...delivered, 8: { reason: 'control' } })
     expect(await brokenBy(logText(control))).toEqual([])
@@ -208,13 +216,13 @@ describe('auditLogs', () => {
     expect(await brokenBy(logText(life))).toEqual([])
   })
 
-  it('lets an operation run on at the end of the logs', async () => {
+  it('accepts an operation that is still running at the end of the logs', async () => {
     for (const length of [7, 8, 9, 10, 11, 12, 13]) {
       expect(await brokenBy(logText(lifeOf('a').slice(0, length)))).toEqual([])
     }
   })
 
-  it('asks no clock: logs in any order, with any time, give the same verdicts', async () => {
+  it('ignores times: logs in any order, with any clock, give the same verdicts', async () => {
     const ended = [
       { kind: 'turn started', operationId: 'turn-3', entry: 9 },
       { kind: 'turn ended', operationId: 'turn-3', entry: 10, reason: 'answered' },
@@ -235,7 +243,7 @@ describe('auditLogs', () => {
     )
   })
 
-  it('takes the abandoned compaction of a dead process from the next holder', async () => {
+  it('lets the next holder record that a compaction of a dead process was abandoned', async () => {
     const life = lifeOf('a').slice(0, 7)
     const abandoned = { ...life[6], kind: 'compaction abandoned', reason: 'owner gone' }
     const next = nextHolder('a', 3).map((line) => ({ ...line, base: 0 }))
@@ -246,7 +254,7 @@ describe('auditLogs', () => {
     expect(await brokenBy(logText(both), texts[1] ?? '')).toContain('endings')
   })
 
-  it('says what it cannot know when a process died between a commit and its line', async () => {
+  it('leaves a law unproven if a process died between a commit and its line', async () => {
     // The process died after committing the compaction and delivering message 2.
     const life = lifeOf('a').slice(0, 9)
     const more = [
@@ -264,7 +272,7 @@ describe('auditLogs', () => {
     ])
   })
 
-  it('sees two holders at once, however their logs are ordered', async () => {
+  it('reports two holders at once, in any order of their logs', async () => {
     const one = logText(lifeOf('a'))
     const same = logText(
       nextHolder('a', 8).map((line) => ({ ...line, fence: 1 })) as NewAuditLine[],
@@ -280,7 +288,7 @@ describe('auditLogs', () => {
     }
   })
 
-  it('goes on where the same process had let go, and still sees a stranger in between', async () => {
+  it('accepts a process that acquires a session again, but reports another holder in between', async () => {
     const again = nextHolder('a', 8, [{ kind: 'lease lost', reason: 'released' }])
     const third = nextHolder('a', 8).map((line) => ({ ...line, fence: 3 })) as NewAuditLine[]
     const mine = logText([...lifeOf('a'), ...again, ...third])
@@ -293,7 +301,7 @@ describe('auditLogs', () => {
     expect(await brokenBy(back)).toEqual(['bases', 'entries'])
   })
 
-  it('sees compactions of two holders that overlap', async () => {
+  it('reports overlapping compactions of two holders', async () => {
     const own = { operationId: 'op-2', base: 4, entry: 3, trigger: 'manual' }
     const next = nextHolder('a', 3, [{ kind: 'compaction started', ...own }])
     expect(await brokenBy(logText(lifeOf('a')), logText(next, { log: 'two' }))).toContain('overlap')
@@ -309,7 +317,7 @@ describe('auditLogs', () => {
     expect(unended).toMatchObject({ figures: { lines: 14 }, logs: [{ isTorn: false }] })
   })
 
-  it('refuses what is no log, the same log twice, and a newer one', async () => {
+  it('refuses a file that is not a log, the same log twice, and a log of a newer version', async () => {
     const one = logText(lifeOf('a'))
     await expect(brokenBy('hello\n')).rejects.toThrow('its line 1 is no JSON object')
     await expect(brokenBy('')).rejects.toThrow('there is no audit line in it')
@@ -319,7 +327,7 @@ describe('auditLogs', () => {
     await expect(gone).rejects.toThrow('there is no such file')
   })
 
-  it('takes the empty log of a process that has had nothing to tell yet', async () => {
+  it('accepts the empty log of a process that has not written yet', async () => {
     const report = await auditTexts([logText(lifeOf('a')), ''])
     expect(report).toMatchObject({
       holds: true,
@@ -327,7 +335,7 @@ describe('auditLogs', () => {
     })
   })
 
-  it('counts every fault and keeps twenty', async () => {
+  it('counts every fault and lists twenty', async () => {
     const many = Array.from({ length: 500 }, (_, index) => lifeOf(`s${index}`).slice(1)).flat()
     const births = (await auditTexts([logText(many)])).laws.find(({ law }) => law === 'births')
     expect([births?.offencesCount, births?.offences.length]).toEqual([500, 20])

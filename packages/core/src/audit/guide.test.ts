@@ -24,13 +24,13 @@ function rowsOf(heading: string): readonly (readonly string[])[] {
 const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')
 
 describe('the guide to the session-stability contract', () => {
-  it('lists the fields of a line as the code has them', () => {
+  it('lists the fields of a line that the code has', () => {
     expect(rowsOf('Field')).toEqual(
       Object.entries(AUDIT_FIELDS).map(([name, means]) => [`\`${name}\``, means]),
     )
   })
 
-  it('lists the kinds of lines, and what each must have', () => {
+  it('lists the kinds of lines, and the fields that each must have', () => {
     expect(rowsOf('Kind')).toEqual(
       Object.entries(AUDIT_KINDS).map(([kind, { means, needs }]) => [
         `\`${kind}\``,

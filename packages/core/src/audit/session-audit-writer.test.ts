@@ -46,7 +46,7 @@ async function openDesk() {
 }
 
 describe('SessionTrail', () => {
-  it('tells what a session does, in order, with ids from one value [S20, D1]', async () => {
+  it('writes the acts of a session in order, with ids from one value [S20, D1]', async () => {
     const { fixture, lines, look, told } = await openDesk()
     await look()
     await fixture.admit('one')
@@ -83,7 +83,7 @@ describe('SessionTrail', () => {
     expect(committed).toMatchObject(identity)
   })
 
-  it('tells the end of a predecessor before anything of its own', async () => {
+  it('writes the end of the previous holder before lines of the new one', async () => {
     const { fixture, store, look, lines } = await openDesk()
     await look()
     await fixture.exchange('one', 'said')
@@ -101,7 +101,7 @@ describe('SessionTrail', () => {
     ])
   })
 
-  it('makes logs that hold every law, over crashes, take-overs and lost answers [fault 11]', async () => {
+  it('writes logs that break no law, over crashes, take-overs and lost answers [fault 11]', async () => {
     const figures = { lines: 0, compactions: 0, meanwhile: 0 }
     for (let seed = 1; seed <= SEEDS; seed++) {
       const prover = await auditSeed(seed, COMPOSITION)
@@ -125,7 +125,7 @@ describe('SessionTrail', () => {
     [operationNotAbandoned, 'store-operations'],
     [unansweredRequestsCompacted, 'unanswered'],
     [turnWaitsForModel, 'prompt'],
-  ] as const)('makes logs that show $name: %s', async (mutant, law) => {
+  ] as const)('writes logs that reveal $name: %s', async (mutant, law) => {
     // The simulation's own laws would stop the run at once; this test is about the logs alone.
     const silence = vi.spyOn(World.prototype, 'violate').mockImplementation(() => {})
     try {

@@ -73,12 +73,12 @@ beforeAll(async () => {
 
 const without = (kind: string) => (each: { readonly kind: string }) => each.kind !== kind
 
-describe('a store beside its logs', () => {
-  it('is found sound if both say the same', async () => {
+describe('a store compared with its logs', () => {
+  it('has no findings if both agree', async () => {
     expect(await findingsOf(life)).toEqual({ broken: [], open: [] })
   })
 
-  it('is found sound while a compaction runs', async () => {
+  it('has no findings while a compaction runs', async () => {
     const isBefore = without('compaction committed')
     const sessions = life.sessions.map((row) => ({ ...row, tail: 4 as never }))
     const running = { rows: life.rows.filter(isBefore), lines: life.lines.filter(isBefore) }
@@ -86,7 +86,7 @@ describe('a store beside its logs', () => {
   })
 
   it.each(['compaction started', 'compaction committed'])(
-    'proves nothing of a process that may have died before it wrote “%s”',
+    'leaves a law unproven if a process may have died before it wrote “%s”',
     async (kind) => {
       const lines = life.lines.filter(without(kind))
       expect((await findingsOf({ ...life, lines })).open).toEqual(['store-operations'])

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeBase64, utf8Length } from './bytes.ts'
 
 describe('utf8Length', () => {
-  it('is what Buffer counts, lone surrogates included', () => {
+  it('counts the same as Buffer, including lone surrogates', () => {
     const units = fc
       .array(fc.nat({ max: 0xffff }), { maxLength: 40 })
       .map((codes) => String.fromCharCode(...codes))
@@ -41,7 +41,7 @@ describe('utf8Length at the edges of its ranges', () => {
 })
 
 describe('decodeBase64', () => {
-  it('reads what Buffer wrote, in both alphabets, cut anywhere, with line breaks', () => {
+  it('decodes base64 of Buffer, in both alphabets, cut anywhere, with line breaks', () => {
     const bytes = fc.uint8Array({ maxLength: 40 })
     fc.assert(
       fc.property(bytes, fc.nat({ max: 60 }), (data, cut) => {
@@ -56,7 +56,7 @@ describe('decodeBase64', () => {
     )
   })
 
-  it('reads nothing from what is not base64', () => {
+  it('returns nothing for text that is not base64', () => {
     expect([...decodeBase64('§§')]).toEqual([])
     expect([...decodeBase64('=')]).toEqual([])
   })

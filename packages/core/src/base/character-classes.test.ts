@@ -8,7 +8,7 @@ const classOf = characterClasses(...PATTERNS)
 const codePoints = fc.nat({ max: 0x10ffff })
 
 describe('characterClasses', () => {
-  it('tells for every code point, again and again, which patterns match it', () => {
+  it('returns the patterns that match each code point, the same on every call', () => {
     fc.assert(
       fc.property(codePoints, (code) => {
         const character = String.fromCodePoint(code)

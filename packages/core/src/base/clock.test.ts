@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { systemClock } from './clock.ts'
 
-it('never calls back earlier than asked, not even by a part of a millisecond', async () => {
+it('never calls back early, not even by a part of a millisecond', async () => {
   for (let times = 0; times < 30; times++) {
     const asked = systemClock.monotonic()
     await new Promise<void>((resolve) => void systemClock.after(3.9, resolve))

@@ -8,15 +8,15 @@ function pastProcess(): number {
   return spawnSync(process.execPath, ['-e', '']).pid
 }
 
-describe('a process of others', () => {
-  it('is gone when nobody has its id here, and not while it lives or is ourselves', () => {
+describe('another process', () => {
+  it('is gone if no process on this host has its id, but not while it runs or is this one', () => {
     const { boot } = thisHost()
     expect(isGone({ boot, process: pastProcess() })).toBe(true)
     expect(isGone({ boot, process: process.ppid })).toBe(false)
     expect(isGone(thisHost())).toBe(false)
   })
 
-  it('is never declared gone from another host, another boot or another container', (context) => {
+  it('is never declared gone if it belongs to another host, boot or container', (context) => {
     if (process.platform !== 'linux') return context.skip('not run: only Linux tells these')
     const past = pastProcess()
     const [host = '', boot = '', space = ''] = thisHost().boot.split(' ')

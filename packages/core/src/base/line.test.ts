@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { clip, indentLines, indentRest, oneLine, quoteLines, splitsCharacter } from './line.ts'
 
 describe('oneLine', () => {
-  it('makes one space of every run of white space, and none at the ends', () => {
+  it('replaces every run of white space by one space, and removes it at the ends', () => {
     expect(oneLine(' a\n\t b\u0085c\u2028d ')).toBe('a b c d')
   })
 })
@@ -17,7 +17,7 @@ describe('foreign text under a label', () => {
     expect(quoteLines(`a${end}b`)).toBe('> a\n> b')
   })
 
-  it('has no white space where a line is empty', () => {
+  it('leaves empty lines empty', () => {
     expect(indentLines('a\n\nb')).toBe('  a\n\n  b')
     expect(indentRest('\na')).toBe('\n  a')
     expect(indentRest('')).toBe('')
@@ -26,7 +26,7 @@ describe('foreign text under a label', () => {
 })
 
 describe('clip', () => {
-  it('cuts what is too long, and says so within the limit', () => {
+  it('cuts a text that is too long, and says so within the limit', () => {
     expect([clip('abcd', 4), clip('abcde', 4)]).toEqual(['abcd', 'abc…'])
     expect([clip('x'.repeat(160)).length, clip('x'.repeat(161)).length]).toEqual([160, 160])
     expect(clip('x'.repeat(161)).endsWith('…')).toBe(true)

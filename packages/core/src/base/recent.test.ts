@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Recent } from './recent.ts'
 
-describe('what is recent', () => {
-  it('are the entries that were set last, and never more than the size', () => {
+describe('Recent', () => {
+  it('keeps the entries that were set last, and never more than its size', () => {
     const keys = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 })
     fc.assert(
       fc.property(keys, fc.integer({ min: 1, max: 8 }), (set, sizeMax) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { SampledMap } from './sampled-map.ts'
 
-it('keeps most of what it knows when there is one key more than room', () => {
+it('keeps most of its entries when a key exceeds its size', () => {
   const map = new SampledMap<number, number>(100)
   let found = 0
   for (let round = 0; round < 10; round++) {
@@ -13,7 +13,7 @@ it('keeps most of what it knows when there is one key more than room', () => {
   expect(found).toBeGreaterThan(800)
 })
 
-it('never holds more than it has room for', () => {
+it('never holds more entries than its size', () => {
   const map = new SampledMap<number, number>(3)
   for (let key = 0; key < 50; key++) map.set(key, key)
   const left = Array.from({ length: 50 }, (_, key) => map.get(key)).filter(

@@ -52,8 +52,8 @@ const sum = (list: readonly Message[]) => list.reduce((all, each) => all + count
 const systemTexts = (list: readonly Message[]) =>
   new Set(list.filter(({ role }) => role === 'system').map((each) => JSON.stringify(each)))
 
-describe('whatever goes in', () => {
-  it('comes back as it was, or smaller, within its target, with all system text', async () => {
+describe('a compaction of any input', () => {
+  it('returns it unchanged, or smaller and within its target, with all system text', async () => {
     await fc.assert(
       fc.asyncProperty(messages, fc.nat(12), options, async (list, count, given) => {
         const before = [...turns(count), ...list]
@@ -75,7 +75,7 @@ describe('whatever goes in', () => {
     )
   })
 
-  it('is never refused because of what the digest wrote', async () => {
+  it('is never refused because of the digest', async () => {
     await fc.assert(
       fc.asyncProperty(messages, fc.nat(12), options, async (list, count, given) => {
         const before = [...turns(count), ...list]
@@ -92,7 +92,7 @@ describe('whatever goes in', () => {
     )
   })
 
-  it('needs no words: pictures alone are compacted', async () => {
+  it('succeeds for a conversation of pictures', async () => {
     const pictures = Array.from({ length: 20 }, () => [
       { role: 'user', parts: [image] } as const,
       assistant('seen'),
@@ -103,13 +103,13 @@ describe('whatever goes in', () => {
     expect(result.outcome).toBe('compacted')
   })
 
-  it('cannot fit where the newest request is a picture larger than its target', async () => {
+  it('cannot fit if the newest request is a picture larger than the target', async () => {
     const request: Message = { role: 'user', parts: [{ type: 'text', text: 'look' }, image] }
     const result = await compact([...turns(9), request], { budget: { targetTokens: 900 } })
     expect(result).toMatchObject({ outcome: 'cannot-fit', reason: 'newest-message-too-large' })
   })
 
-  it('may hold several handoffs: the first one is built upon, the others are read', async () => {
+  it('accepts several handoffs: it builds on the first and summarizes the others', async () => {
     const second = handoff({ summary: 'The lighthouse stands at 54.3N 13.4E.', covers: 80 })
     const before = [handoff({ covers: 50 }), ...turns(10), second, ...turns(10), user('next?')]
     const prompts: string[] = []
@@ -125,7 +125,7 @@ describe('whatever goes in', () => {
     expect(prompts.join()).toContain('The lighthouse stands at 54.3N 13.4E.')
   })
 
-  it('counts a rule that was said late once', async () => {
+  it('counts system text in the middle of the conversation once', async () => {
     const rule = system('Always answer in verse. '.repeat(200))
     const before = [...turns(10), rule, ...turns(10)]
     const result = await compact(before, { family: 'generic' })

@@ -58,7 +58,7 @@ describe('clipTail', () => {
     expect(result && textOf(result)).toContain('the original is message 109 of the transcript')
   })
 
-  it('leaves what is small enough, what arrives, and everything without a limit', () => {
+  it('leaves small results and the incoming request unchanged, and everything if there is no limit', () => {
     const size = counters.countMessage(toolResult('a', long))
     expect(clipped({ clipTokens: size })[1]).toBe(messages[4])
     expect(clipped({ clipTokens: size - 1 })[1]).not.toEqual(messages[4])
@@ -68,7 +68,7 @@ describe('clipTail', () => {
     expect(clipTail({ messages, plan: whole, ...counters })).toEqual(messages.slice(3))
   })
 
-  it('leaves a request that another message follows', () => {
+  it('leaves a request unchanged if another message follows it', () => {
     const followed = [user(long), assistant('Yes.')]
     const plan = planOf({ clipTokens: 200 })
     expect(clipTail({ messages: followed, plan, ...counters })).toEqual(followed)
@@ -94,7 +94,7 @@ describe('assemble', () => {
     ])
   })
 
-  it('leaves the earlier handoff in its place where clipping was enough', () => {
+  it('leaves the earlier handoff in its place if clipping was enough', () => {
     const earlier = [system('First.'), handoff(), user('tail')]
     const plan = planOf({ layout: { fixedTo: 1, headFrom: 2, firstNumber: 11 }, cut: 2 })
     const after = assemble({ messages: earlier, plan, pins, ...counters })
@@ -102,7 +102,7 @@ describe('assemble', () => {
   })
 })
 
-it('takes each system text once, at its latest place, within the range', () => {
+it('returns each system text within the range once, at its last place', () => {
   const [again, other] = [system('A'), system('B')]
   const messages = [system('A'), other, user('A'), again, system('C')]
   expect(systemMessagesOf(messages, 0, 4)).toEqual([other, again])
@@ -110,7 +110,7 @@ it('takes each system text once, at its latest place, within the range', () => {
   expect(systemMessagesOf(messages, 2, 5).map(textOf)).toEqual(['A', 'C'])
 })
 
-it('knows a message without the texts that can be clipped', () => {
+it('removes the texts that can be clipped from a message', () => {
   const shown = { ...user('words'), parts: [...user('words').parts, image] }
   expect(withoutBodies(shown)).toEqual({ ...shown, parts: [image] })
   expect(withoutBodies(toolResult('a', 'words'))).toMatchObject({

@@ -27,7 +27,7 @@ const CONVERSATION: readonly Message[] = [
 ]
 
 describe('writeDigest', () => {
-  it('tells what was asked, done and reported under the headings of a handoff', () => {
+  it('lists requests, actions and reports under the headings of a handoff', () => {
     expect(digest(CONVERSATION)).toBe(`## Progress and decisions
 - #8 git commit -m "Close the gate" → [main 1a2b3c4] Close the gate
 - #9 The gate closes now; timeout: 30s. The lamp is still to be done.
@@ -52,7 +52,7 @@ describe('writeDigest', () => {
     expect(withoutQuoted(`${heading}\n${line}`, new Set([1]))).toBe(`${heading}\n${line}`)
   })
 
-  it('names requests again that the handoff before it quoted', () => {
+  it('repeats requests that only the previous handoff quoted', () => {
     const previous = handoffOf({
       preserved: [{ message: user('Paint the gate.'), number: 3, state: 'answered' }],
     })
@@ -70,14 +70,14 @@ describe('writeDigest', () => {
     expect(text).not.toContain('Done with wish 0.')
   })
 
-  it('is never empty: the newest line is cut where none fits whole, and silence is told', () => {
+  it('is never empty: it cuts the newest line if none fits whole, and says if there was none', () => {
     const text = digest([user('Wish'), assistant('Done. '.repeat(80))], { tokensMax: 40 })
     expect(countTokens(text)).toBeLessThanOrEqual(40)
     expect(text).toMatch(/^## Progress and decisions\n- #2 Done\. .*…$/)
     expect(digest([{ role: 'user', parts: [image] }])).toContain('Nothing was said in words.')
   })
 
-  it('carries the previous summary on, whatever its headings', () => {
+  it('includes the previous summary, even under other headings', () => {
     const previous = handoffOf({
       summary: '# Overview\nThe roof was mended.\n## Critical data\n- port: 8080',
     })

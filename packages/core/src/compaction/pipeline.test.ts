@@ -27,7 +27,7 @@ describe('the space of a compaction', () => {
     expect(await outcomeOf([text(1_900, 'rule'), ...early, ...late])).toEqual(tooLarge)
   })
 
-  it('counts system text that came late, since it stays wherever the cut is', async () => {
+  it('counts system text in the middle, which stays wherever the cut is', async () => {
     const [first] = await outcomeOf([...early, text(1_200, 'rule'), ...late])
     expect(first).toBe('compacted')
     expect(await outcomeOf([...early, text(1_900, 'rule'), ...late])).toEqual(tooLarge)
@@ -35,7 +35,7 @@ describe('the space of a compaction', () => {
     expect(await outcomeOf(both)).toEqual(tooLarge)
   })
 
-  it('counts late system text that is said again once', async () => {
+  it('counts repeated system text once', async () => {
     const again = [...early, text(1_000, 'rule'), ...late, text(1_000, 'rule'), ...late]
     expect((await outcomeOf(again))[0]).toBe('compacted')
   })

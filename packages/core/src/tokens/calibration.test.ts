@@ -16,7 +16,7 @@ describe('observe', () => {
     expect(low.ratio).toBeGreaterThanOrEqual(0.8)
   })
 
-  it('one odd bill moves the ratio by a tenth at most', () => {
+  it('moves the ratio by at most a tenth for one odd bill', () => {
     const growth = fc.record({
       estimated: fc.integer({ min: 1, max: 1_000_000 }),
       reported: fc.integer({ min: -1_000_000, max: 1_000_000 }),
@@ -29,7 +29,7 @@ describe('observe', () => {
     )
   })
 
-  it('stays within bounds whatever it is told', () => {
+  it('stays within bounds for any reported usage', () => {
     const anything = fc.record({ estimated: fc.double(), reported: fc.double() })
     fc.assert(
       fc.property(fc.array(anything, { maxLength: 60 }), (growths) => {
@@ -40,7 +40,7 @@ describe('observe', () => {
     )
   })
 
-  it('a compaction, a lost cache and a growth of nothing teach nothing', () => {
+  it('ignores a compaction, a lost cache and an empty growth', () => {
     const calibration = learn([{ estimated: 1_000, reported: 1_100 }])
     expect(observe(calibration, { estimated: 1_000, reported: -90_000 })).toBe(calibration)
     expect(observe(calibration, { estimated: 1_000, reported: 80_000 })).toBe(calibration)

@@ -58,7 +58,7 @@ describe('estimateText', () => {
     expect(estimateText(text, 'openai')).toBe(Math.ceil(text.length / 3.5))
   })
 
-  it('takes short words of digits beside each other for ordinary text, at any place', () => {
+  it('counts a sequence of short words of digits as ordinary text', () => {
     for (const length of [31, 32, 33, 34]) {
       const text = `${'4f'.repeat(20).slice(0, length)} `.repeat(20)
       expect(estimateText(text, 'claude')).toBe(Math.ceil(text.length / 2.87))
@@ -73,7 +73,7 @@ describe('estimateText', () => {
     expect(estimateText(table, 'openai')).toBeLessThan(40)
   })
 
-  it('finds a dense run wherever it stands', () => {
+  it('finds a dense run at any place', () => {
     const run = SAMPLES.hex.slice(0, 64)
     for (let offset = 0; offset < 70; offset++) {
       const around = '.'.repeat(offset)
@@ -82,7 +82,7 @@ describe('estimateText', () => {
     }
   })
 
-  it('is zero for nothing, and never negative, broken or lower for a longer text', () => {
+  it('is zero for an empty text, positive for others, and larger for a longer text', () => {
     for (const family of FAMILIES) {
       expect(estimateText('', family)).toBe(0)
       for (const sample of Object.values(SAMPLES)) {
@@ -145,7 +145,7 @@ describe('estimateMessage', () => {
     }
   })
 
-  it('an image costs the same whatever the size of its bytes', () => {
+  it('counts an image the same for any number of bytes', () => {
     const image = (data: string) =>
       estimatePart(
         { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data } },
@@ -155,21 +155,21 @@ describe('estimateMessage', () => {
     expect(image('A')).toBe(1_600)
   })
 
-  it('a text file costs its text, a document its pages', () => {
+  it('counts a text file by its text and a document by its pages', () => {
     const file = (mediaType: string, data: string) =>
       estimatePart({ type: 'file', source: { kind: 'base64', mediaType, data } }, 'openai')
     expect(file('text/plain', 'A'.repeat(14_000))).toBe(3_000)
     expect(file('application/pdf', 'A'.repeat(400_000))).toBe(6 * 2_500)
   })
 
-  it('a thought counts once, by its text where that is known', () => {
+  it('counts reasoning once, by its text if that is known', () => {
     const value = { type: 'thinking', thinking: text, signature: noise(3_000).toString('base64') }
     const plain = estimatePart({ type: 'reasoning', text }, 'claude')
     const sealed = { provider: 'anthropic', value } as const
     expect(estimatePart({ type: 'reasoning', text, sealed }, 'claude')).toBe(plain)
   })
 
-  it('a sealed thought counts by what is inside the seal', () => {
+  it('counts sealed reasoning by the size of the sealed content', () => {
     const value = { type: 'reasoning', encrypted_content: noise(6_000).toString('base64') }
     const sealed = { provider: 'openai', value } as const
     const tokens = estimatePart({ type: 'reasoning', text: '', sealed }, 'openai')

@@ -26,7 +26,7 @@ describe('countInSlices', () => {
     )
   })
 
-  it('adds up what the counter says', () => {
+  it('adds up the counts of the slices', () => {
     expect(countInSlices('x'.repeat(2_500), (slice) => slice.length)).toBe(2_500)
     expect(countInSlices('', () => 1)).toBe(0)
   })

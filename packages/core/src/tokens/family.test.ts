@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { familyOf } from './family.ts'
 
 describe('familyOf', () => {
-  it('knows a model through gateways, regions and dated versions', () => {
+  it('recognizes a model with prefixes of gateways and regions and with dated versions', () => {
     const families = {
       'claude-opus-4-5-20251101': 'claude',
       'anthropic/claude-sonnet-4.5': 'claude',

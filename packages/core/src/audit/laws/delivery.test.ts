@@ -66,12 +66,12 @@ describe('delivery', () => {
     expect(judge(lines).broken).toEqual(broken)
   })
 
-  it('that the store knows as withdrawn passes nothing over', () => {
+  it('may pass over a message that the store knows as withdrawn', () => {
     const store = { isBorn: () => true, withdrawnFrom: () => [{ from: 1, to: 1 }] }
     expect(judge([...START, admitted(1, 2), delivered(2, 2)], store).broken).toEqual([])
   })
 
-  it('is open where a process died after a commit without its line', () => {
+  it('is unproven if a process died between a commit and its line', () => {
     const lines = (grown: number) => [
       ...[...START, admitted(1, 2)],
       ...[next(grown), delivered(grown + 1, 2, other)],
@@ -85,7 +85,7 @@ describe('delivery', () => {
     expect(judge(clean).broken).toEqual(passed)
   })
 
-  it('is not open where a later holder delivered an earlier message', () => {
+  it('is not excused by a death if a later holder delivered an earlier message', () => {
     const lines = [
       ...[...START, admitted(1, 3), next(2), delivered(3, 1, other)],
       released(2, 'released', { log: 'b' }),
@@ -97,7 +97,7 @@ describe('delivery', () => {
     ])
   })
 
-  it('counts what waits behind the last that was delivered', () => {
+  it('counts the messages that wait after the last delivered one', () => {
     const waiting = (...lines: readonly Told[]) => judge([...START, ...lines]).figures.waiting
     expect(waiting(admitted(1, 3))).toBe(3)
     expect(waiting(admitted(1, 3), delivered(2, 1))).toBe(2)
@@ -118,7 +118,7 @@ describe('delivery', () => {
     compaction('committed', { entry: 4, mailbox: { from: 2, to: 3 } }),
   ]
 
-  it('takes into the next turn what arrived during a compaction', () => {
+  it('requires the next turn to take a message that arrived during a compaction', () => {
     const left = 'arrived during a compaction, and the next turn did not take it'
     const answered = (...lines: readonly Told[]) => judge([...compacted, ...lines]).broken
     expect(answered(turn('started', 2, 4), turn('ended', 2, 5))).toEqual([
@@ -167,7 +167,7 @@ describe('an unanswered message', () => {
     expect(unanswered([...open, shown(entry, facts)])).toEqual(broken)
   })
 
-  it('is answered by a turn that had it, and by no other', () => {
+  it('counts as answered only by a turn whose context contained it', () => {
     const later = (upto: number, reason = 'answered') =>
       unanswered([
         ...open,

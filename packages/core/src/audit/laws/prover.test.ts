@@ -14,7 +14,7 @@ import {
 import type { Vouching } from './prover.ts'
 
 describe('a whole log', () => {
-  it('breaks no law and is counted', () => {
+  it('breaks no law, and its lines are counted', () => {
     const { broken, unproven, figures } = judge([
       ...START,
       admitted(1, 2),
@@ -54,7 +54,7 @@ describe('births', () => {
     expect(judge(lines).broken).toEqual(broken)
   })
 
-  it('that the store confirms need no line', () => {
+  it('need no line if the store confirms them', () => {
     const store = (born: string): Vouching => ({
       isBorn: (id) => id === born,
       withdrawnFrom: () => [],
@@ -94,7 +94,7 @@ describe('fences', () => {
       ['isolation: written by a process that never acquired it under fence 1 [1:3]'],
     ],
     [
-      'that nobody acquired',
+      'that were never acquired',
       [created, turn('started', 1, 2)],
       ['isolation: written by a process that never acquired it under fence 1 [0:2]'],
     ],
@@ -107,7 +107,7 @@ describe('fences', () => {
     expect(judge(lines).broken).toEqual(broken)
   })
 
-  it('of one process at rest share one summary, and of two do not', () => {
+  it('of one process share a summary if nothing happened in between, those of two never do', () => {
     const spans = (...lines: readonly Told[]) => [
       ...(judge(lines).prover.sessions.get('s')?.spans.keys() ?? []),
     ]
@@ -145,12 +145,12 @@ describe('entries and bases', () => {
       [],
     ],
     [
-      'a new holder behind the last',
+      'a new holder that begins before the last entry',
       [created, acquired(1, 5), acquired(2, 4, { log: 'b' })],
       ['entries: fence 2 begins at entry 4, fence 1 was at 5 [0:2 1:3]'],
     ],
     [
-      'the same holder behind itself',
+      'the same holder that begins before its last entry',
       [created, acquired(1, 5), released(), acquired(2, 4)],
       ['entries: entry 4 comes after 5 [0:3 0:4]'],
     ],
@@ -256,7 +256,7 @@ describe('compactions', () => {
     ])
   })
 
-  it('are open where a process died', () => {
+  it('are unproven if a process died', () => {
     const next = acquired(2, 1, { log: 'b' })
     expect(judge([...START, compaction('started'), next])).toMatchObject({
       ...{ broken: [], unproven: ['endings 1 the end of c1'] },
@@ -310,7 +310,7 @@ describe('turns', () => {
       [],
     ],
     [
-      'that the next holder ends, and nobody saw start',
+      'that the next holder ends, without a line for their start',
       [...START, next(), turn('ended', 1, 2, own)],
       [],
       ['endings 1 the start of turn-1'],

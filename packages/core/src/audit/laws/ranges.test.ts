@@ -21,7 +21,7 @@ function numbersOf(list: Iterable<{ from: number; to: number }>): number[] {
 
 const inOrder = (numbers: Iterable<number>) => [...new Set(numbers)].sort((a, b) => a - b)
 
-it('holds what a set of numbers holds, in whatever order it came', () => {
+it('contains the same numbers as a set, added in any order', () => {
   fc.assert(
     fc.property(ranges, (list) => {
       const set = setOf(list)
@@ -37,7 +37,7 @@ it('holds what a set of numbers holds, in whatever order it came', () => {
   )
 })
 
-it('takes away what the others hold', () => {
+it('removes the numbers of other ranges', () => {
   fc.assert(
     fc.property(ranges, ranges, ranges, (own, one, other) => {
       const gone = new Set(numbersOf([...one, ...other]))
@@ -47,7 +47,7 @@ it('takes away what the others hold', () => {
   )
 })
 
-it('is one range for numbers in a row, however they came', () => {
+it('keeps consecutive numbers as one range, added in any order', () => {
   const rows = Array.from({ length: 5_000 }, (_, at) => ({ from: at + 1, to: at + 1 }))
   const shuffled = [
     ...rows.filter(({ from }) => from % 2 === 0),

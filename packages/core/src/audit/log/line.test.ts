@@ -44,7 +44,7 @@ const nasty = fc.oneof(
 )
 
 describe('writeLine', () => {
-  it('makes one line of printable ASCII whatever the ids hold', () => {
+  it('writes one line of printable ASCII for any ids', () => {
     fc.assert(
       fc.property(nasty, nasty, nasty, nasty, (sessionId, operationId, trigger, reason) => {
         const line = { ...started, sessionId, operationId, trigger, reason }
@@ -63,7 +63,7 @@ describe('writeLine', () => {
     )
   })
 
-  it('keeps two long ids apart', () => {
+  it('keeps two long ids distinct', () => {
     const ids = ['a', 'b'].map((end) => `${'x'.repeat(80)}${end}`)
     const texts = ids.map((sessionId) => writeLine({ ...started, sessionId }, '').text)
     expect(parseLine(texts[0] ?? '')).not.toMatchObject({ line: { sessionId: idIn(texts[1]) } })
@@ -76,7 +76,7 @@ describe('writeLine', () => {
     )
   })
 
-  it('leaves out what is no whole number', () => {
+  it('leaves out numbers that are not whole', () => {
     const { text } = writeLine({ ...started, tokensBefore: Number.NaN, tokensAfter: -1 }, '')
     expect(text).not.toMatch(/tokens|NaN|null/)
   })
@@ -85,11 +85,11 @@ describe('writeLine', () => {
 describe('parseLine', () => {
   const { text } = writeLine(started, firstLineHash('log-one'))
 
-  it('gives back what was written', () => {
+  it('returns the line that was written', () => {
     expect(parseLine(text)).toMatchObject({ kind: 'line', line: started })
   })
 
-  it('sees a changed character, and a line that does not follow', () => {
+  it('reports a changed character, and a line that does not follow the previous one', () => {
     const changed = parseLine(text.replace('agent-7', 'agent-8'))
     expect(changed.kind === 'line' && changed.follows(firstLineHash('log-one'))).toBe(false)
     const other = parseLine(text)
@@ -126,11 +126,11 @@ describe('parseLine', () => {
     }
   })
 
-  it('knows a newer version from a broken line', () => {
+  it('distinguishes a newer version from a broken line', () => {
     expect(parseLine(text.replace('"v":1', '"v":2'))).toEqual({ kind: 'newer', version: 2 })
   })
 
-  it('takes time in proportion to what it reads', () => {
+  it('takes time in proportion to the length of the line', () => {
     const prepare = (size: number) => {
       const hostile = `{"v":1,"reason":"${'\\'.repeat(size)}`
       return () => parseLine(hostile)

@@ -43,7 +43,7 @@ function hold(log: Log, fence: number): void {
 }
 
 describe('LiveAudit', () => {
-  it('proves what was written since the last look', async (ctx) => {
+  it('checks the lines written since the last look', async (ctx) => {
     const { openLog, look, broken } = open(ctx)
     const log = openLog()
     bear(log)
@@ -55,7 +55,7 @@ describe('LiveAudit', () => {
     expect(await broken()).toEqual([['fences', 1]])
   })
 
-  it('believes what follows from several logs when two looks agree', async (ctx) => {
+  it('reports a fault that involves several logs only after two looks agree', async (ctx) => {
     const { openLog, broken } = open(ctx)
     const [creator, holder] = [openLog(), openLog()]
     hold(holder, 1)
@@ -65,14 +65,14 @@ describe('LiveAudit', () => {
     expect(await broken()).toEqual([])
   })
 
-  it('takes the word of the store for sessions that are older than the logs', async (ctx) => {
+  it('relies on the store for sessions that are older than the logs', async (ctx) => {
     const { openLog, known, broken } = open(ctx)
     hold(openLog(), 7)
     known.add(SESSION.sessionId)
     expect([await broken(), await broken()]).toEqual([[], []])
   })
 
-  it('sees a log that was written to by something else', async (ctx) => {
+  it('reports a log with a line of another program', async (ctx) => {
     const { openLog, broken } = open(ctx)
     const log = openLog()
     bear(log)
@@ -81,7 +81,7 @@ describe('LiveAudit', () => {
     expect(await broken()).toEqual([['whole', 1]])
   })
 
-  it('has nothing to say where no log is kept', async () => {
+  it('reports nothing if there are no logs', async () => {
     const audit = new LiveAudit(join(tmpdir(), 'throughline-nowhere'), async () => true)
     expect(await audit.look()).toMatchObject({ holds: true, logs: 0 })
   })

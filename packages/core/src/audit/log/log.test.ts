@@ -12,7 +12,7 @@ const clock = { now: () => 1_800_000_000_000 }
 const folder = () => join(mkdtempSync(join(tmpdir(), 'throughline-log-')), 'audit')
 
 describe('AuditLog', () => {
-  it('writes a log that holds every law', async () => {
+  it('writes a log that breaks no law', async () => {
     const log = new AuditLog({ folder: folder(), clock })
     for (const line of lifeOf('agent-7')) log.write(line)
     log.close()
@@ -28,7 +28,7 @@ describe('AuditLog', () => {
     expect(statSync(where).mode & 0o777).toBe(0o700)
   })
 
-  it('has every line on its way to the disk when write returns', () => {
+  it('has written each line to its file when write returns', () => {
     const log = new AuditLog({ folder: folder(), clock })
     for (const [index, line] of lifeOf('agent-7').entries()) {
       log.write(line)
@@ -36,7 +36,7 @@ describe('AuditLog', () => {
     }
   })
 
-  it('gains exactly one line per write whatever the ids hold, and still holds', async () => {
+  it('gains exactly one line per write for any ids, and breaks no law', async () => {
     const nasty = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),
       fc.constantFrom(
@@ -58,7 +58,7 @@ describe('AuditLog', () => {
     )
   })
 
-  it('never throws: a failed write is told once and shows as a hole', async () => {
+  it('never throws: a failed write is reported once and leaves a gap in the line numbers', async () => {
     const failures: unknown[] = []
     const log = new AuditLog({
       folder: folder(),
@@ -80,7 +80,7 @@ describe('AuditLog', () => {
     expect(problems).toContain('lines 6 to 8 are missing')
   })
 
-  it('drops what comes after its close, which may come twice', () => {
+  it('drops lines after it is closed, and can be closed twice', () => {
     const log = new AuditLog({ folder: folder(), clock })
     log.close()
     log.close()
@@ -88,7 +88,7 @@ describe('AuditLog', () => {
     expect(readFileSync(log.path, 'latin1')).toBe('')
   })
 
-  it('survives a clock that tells nonsense', () => {
+  it('writes a line even if the clock gives an invalid time', () => {
     for (const now of [Number.NaN, Number.POSITIVE_INFINITY, -1e300]) {
       const log = new AuditLog({ folder: folder(), clock: { now: () => now } })
       log.write(lifeOf('a')[0] as NewAuditLine)
@@ -98,7 +98,7 @@ describe('AuditLog', () => {
 })
 
 describe('operationIdentity', () => {
-  it('is a value that nobody can change', () => {
+  it('is a frozen value', () => {
     const identity = operationIdentity({ operationId: 'op', sessionId: 'a', fence: 1, base: 0 })
     expect(() => Object.assign(identity, { sessionId: 'b' })).toThrow(TypeError)
     expect(identity.sessionId).toBe('a')

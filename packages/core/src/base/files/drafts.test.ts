@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'throughline-drafts-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('drafts of a file', () => {
-  it('are removed by the next writer if theirs was killed; others stay', (context) => {
+  it('of a killed writer are removed by the next one; others stay', (context) => {
     if (process.platform !== 'linux')
       return context.skip('not run: only Linux proves a process gone')
     const path = join(folder, 'file')

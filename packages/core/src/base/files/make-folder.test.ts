@@ -31,7 +31,7 @@ describe('makeFolder', () => {
     expect(() => makeFolder(join(place, 'dangling/a'))).toThrow(/EEXIST/)
   })
 
-  it('ends where the system makes no folders and says that they do not exist', (context) => {
+  it('ends with an error in a file system that creates no folders', (context) => {
     if (!existsSync('/proc/self/fd')) context.skip('not run: there is no /proc here')
     expect(() => makeFolder('/proc/x/y/z')).toThrow(/ENOENT/)
   })

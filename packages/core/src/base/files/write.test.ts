@@ -56,7 +56,7 @@ function append(path: string, text: string): void {
 describe.for(Object.keys(WAYS))('to %s', (name) => {
   const write = (path: string) => WAYS[name]?.(path)
 
-  it('through a link of another user is refused, whether a file is there or not', (context) => {
+  it('through a link of another user is refused, whether its target exists or not', (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const mine = join(folder, 'mine')
     mkdirSync(mine)
@@ -85,7 +85,7 @@ describe('a file that another user made', () => {
     expect(statSync(path).size).toBe(0)
   })
 
-  it('gives its mode to no file of ours', (context) => {
+  it('does not pass its mode on to a new file', (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const path = join(folder, 'output')
     writeFileSync(path, 'theirs', { mode: 0o600 })
@@ -97,7 +97,7 @@ describe('a file that another user made', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('is not used under a second name of a file of ours', () => {
+  it('is not written through a second name, except in a private folder', () => {
     const mine = join(folder, 'mine')
     writeFileSync(mine, '')
     linkSync(mine, join(folder, 'log'))
@@ -110,7 +110,7 @@ describe('a file that another user made', () => {
 })
 
 describe('a folder that others can write to', () => {
-  it('takes no draft that is opened by its name', () => {
+  it('is refused for drafts, which are opened by their names', () => {
     chmodSync(folder, 0o777)
     expect(() => new NamedDraft(join(folder, 'copy'))).toThrow(
       `${join(folder, 'copy')} is not written: ${folder} is writable by every user`,
@@ -140,8 +140,8 @@ describe('a pipe', () => {
   })
 })
 
-describe('what this user made', () => {
-  it('is followed if it is a link, and keeps its mode if that is asked for', () => {
+describe('a file of this user', () => {
+  it('is written through a link, and keeps its mode on request', () => {
     chmodSync(folder, 0o755)
     const [mine, link] = [join(folder, 'mine'), join(folder, 'link')]
     writeFileSync(mine, 'before', { mode: 0o644 })
@@ -154,7 +154,7 @@ describe('what this user made', () => {
     expect(statSync(mine).mode & 0o777).toBe(0o600)
   })
 
-  it('is made with its folders, private, and not over a file', () => {
+  it('is created private, with its folders, and never over an existing file', () => {
     const path = join(folder, 'a/b/file')
     createFile(path, 'one')
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -163,7 +163,7 @@ describe('what this user made', () => {
     expect(readFileSync(path, 'utf8')).toBe('one')
   })
 
-  it('stays as it was until the draft is published, and a draft leaves nothing', () => {
+  it('stays unchanged until the draft is published, and an abandoned draft leaves no file', () => {
     const path = join(folder, 'file')
     writeFileSync(path, 'before')
     const draft = new FileDraft(path)

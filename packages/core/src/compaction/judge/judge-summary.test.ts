@@ -42,21 +42,21 @@ describe('judgeSummary by form', () => {
     expect(faultOf(text)).toBe('refusal')
   })
 
-  it('takes a handoff that tells of a refusal', () => {
+  it('accepts a summary that mentions a refusal', () => {
     expect(faultOf(`${summary}I cannot help with that, said the agent.`)).toBeUndefined()
   })
 
-  it('catches the instructions themselves', () => {
+  it('catches a repetition of the instructions', () => {
     expect(faultOf(ask)).toBe('prompt-echo')
     expect(faultOf(`Here is what I was given.\n${ask.slice(0, 700)}`)).toBe('prompt-echo')
   })
 
-  it('takes a long text for no refusal', () => {
+  it('does not take a text of more than 800 characters for a refusal', () => {
     const refusal = (length: number) => `I cannot do that. ${'n'.repeat(length)}`.slice(0, length)
     expect([faultOf(refusal(800)), faultOf(refusal(801))]).toEqual(['refusal', undefined])
   })
 
-  it('takes a call behind forty words for a part of the text', () => {
+  it('accepts a tool call in a summary after forty words', () => {
     const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
     const call = '<tool_call>{"name":"find"}</tool_call>'
     expect(faultOf(`${words(39)} ${call}`)).toBe('tool-call')
@@ -64,7 +64,7 @@ describe('judgeSummary by form', () => {
     expect(faultOf(call)).toBe('tool-call')
   })
 
-  it('takes six words for one stretch of a text that repeats itself', () => {
+  it('catches repetition by runs of six words', () => {
     /** A de Bruijn cycle of one-letter words: each run of `stretch` words occurs once per cycle. */
     const cycling = (stretch: number, words: number) => {
       const cycle = '0'.repeat(stretch).split('')
@@ -87,12 +87,12 @@ describe('judgeSummary by form', () => {
     expect(faultOf('no '.repeat(35))).toBe('repetition')
   })
 
-  it('leaves out the turns that the writer made up below a summary', () => {
+  it('removes turns that the writer invented after the summary', () => {
     const played = `${summary}\n[USER]: And now?\n\n[ASSISTANT]: Now we sail.`
     expect(judgeSummary(played, { range: [], ask })).toEqual({ text: summary.trim() })
   })
 
-  it('judges what is inside the summary tags', () => {
+  it('judges only the text inside summary tags', () => {
     const text = `<analysis>Let me think. I'll read it again.</analysis><summary>${summary}</summary>`
     expect(judgeSummary(text, { range: [], ask })).toEqual({ text: summary.trim() })
   })
@@ -114,23 +114,23 @@ describe('judgeSummary with the conversation', () => {
       .map((words) => `The user asked about ${words.slice(0, 6).join(', ')}.`)
       .join(' ')}`
 
-  it('takes a text that mentions every stretch and catches one that knows the last alone', () => {
+  it('accepts a text that mentions every part of the conversation, and catches one that mentions only the last', () => {
     expect(faultOf(naming(0), range)).toBeUndefined()
     expect(faultOf(naming(4), range)).toBe('omits-history')
   })
 
-  it('lets a text under the requested headings dwell on what is newest', () => {
+  it('accepts a text under the requested headings that covers only the newest part', () => {
     expect(faultOf(`## Progress and decisions\n- ${naming(4)}`, range)).toBeUndefined()
     const elsewhere =
       '## What remains\n- The user asked about bread prices in May, a recipe with rye, and whether the oven should be replaced before winter comes.'
     expect(faultOf(elsewhere, range)).toBe('omits-history')
   })
 
-  it('demands it of no piece', () => {
+  it('does not apply this to the summary of a piece', () => {
     expect(judgeSummary(naming(4), { range, ask, isPiece: true }).fault).toBeUndefined()
   })
 
-  it('catches a text out of proportion', () => {
+  it('catches a text that is too short for its conversation', () => {
     const long = Array.from({ length: 40 }, () => user('harbour depth tide '.repeat(90)))
     expect(faultOf('## What remains\n- Nothing.', long)).toBe('too-short')
     expect(faultOf('## What remains\n- Nothing.', long.slice(0, 1))).toBeUndefined()
@@ -144,18 +144,18 @@ describe('judgeSummary with the conversation', () => {
       .join('; ')}. All of it was written down with the places and the hours of each.`
   const free = (text: string) => judgeSummary(text, { range }).fault
 
-  it('demands all stretches but one, and four words each, of a text without the headings', () => {
+  it('requires four words of all parts but one in a text without the headings', () => {
     expect(faultOf(about(4, 5), range)).toBeUndefined()
     expect(faultOf(about(4, 5, -1), range)).toBe('omits-history')
     expect(faultOf(about(3, 10), range)).toBe('omits-history')
   })
 
-  it('demands half of the stretches where no headings were asked for', () => {
+  it('requires only half of the parts if no headings were requested', () => {
     expect(free(about(3, 4))).toBeUndefined()
     expect(free(about(2, 12))).toBe('omits-history')
   })
 
-  it('demands no history of a conversation with too few stretches', () => {
+  it('requires nothing of a conversation with too few distinct parts', () => {
     // Three of five stretches have enough distinctive words.
     const few = [...range.slice(0, 12), ...Array.from({ length: 8 }, () => user('Go on.'))]
     const nothing = 'Bread was baked with rye in May, and the oven was replaced before the winter.'
@@ -163,13 +163,13 @@ describe('judgeSummary with the conversation', () => {
     expect(judgeSummary(nothing, { range }).fault).toBe('omits-history')
   })
 
-  it('knows a requested heading with blanks around it', () => {
+  it('recognizes a requested heading with blanks around it', () => {
     const headed = `## What Remains\n- ${naming(4)}`
     const asked = '# Write\n##   what remains \t\nAs a list.'
     expect(judgeSummary(headed, { range, ask: asked }).fault).toBeUndefined()
   })
 
-  it('wants one word for 150 of the conversation', () => {
+  it('requires one word for each 150 words of the conversation', () => {
     // 9,000 characters are 1,500 words.
     const spoken = Array.from({ length: 5 }, () => user('x'.repeat(1_800)))
     const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
@@ -177,7 +177,7 @@ describe('judgeSummary with the conversation', () => {
     expect(judgeSummary(words(9), { range: spoken }).fault).toBe('too-short')
   })
 
-  it('judges the language by what the user wrote alone', () => {
+  it('judges the language by the user’s own messages only', () => {
     const wrote = [user(english), assistant(german.repeat(9))]
     expect(faultOf(summary, wrote)).toBeUndefined()
     const synthetic: Message = { ...user(german.repeat(9)), synthetic: true }

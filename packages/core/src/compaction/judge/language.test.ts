@@ -13,7 +13,7 @@ const RUSSIAN = 'Пожалуйста, перенеси сервер на нов
 const JAPANESE =
   'サーバーを新しいホストに移してください。バックアップは昨夜のものです。設定はそのままにして、確認が終わったら教えてください。'
 
-it('is told where both languages are clear', () => {
+it('reports another language if both are clear', () => {
   const texts = { ENGLISH, GERMAN, RUSSIAN, JAPANESE }
   for (const [wrote, summary] of Object.entries(texts)) {
     for (const [asked, userText] of Object.entries(texts)) {
@@ -22,12 +22,12 @@ it('is told where both languages are clear', () => {
   }
 })
 
-it('is not told from a few words, on either side', () => {
+it('reports no other language if either text has only a few words', () => {
   expect(isOtherLanguage(ENGLISH, 'сервер?')).toBe(false)
   expect(isOtherLanguage('Done.', RUSSIAN)).toBe(false)
 })
 
-it('is the same where Latin words stand beside the script of the user', () => {
+it('reports no other language if a tenth of the text is in the user’s script', () => {
   const userText = `${RUSSIAN.repeat(12)} ${GERMAN}`
   // A tenth in that script is enough, whichever other language is quoted.
   expect(isOtherLanguage(`${RUSSIAN} ${ENGLISH}`, userText)).toBe(false)
@@ -44,7 +44,7 @@ it.each([
     'Korean',
     '서버를 새 컴퓨터로 옮기고 어젯밤 백업을 확인한 다음 설정은 그대로 두고 결과를 저에게 자세히 알려 주세요 부탁드립니다 감사합니다',
   ],
-])('knows %s from other scripts', (_, userText) => {
+])('distinguishes %s from other scripts', (_, userText) => {
   expect(isOtherLanguage(ENGLISH, userText)).toBe(true)
   expect(isOtherLanguage(RUSSIAN.repeat(2), userText)).toBe(true)
   expect(isOtherLanguage(userText, userText)).toBe(false)

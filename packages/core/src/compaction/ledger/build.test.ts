@@ -13,7 +13,7 @@ import { buildLedger } from './build.ts'
 const countTokens = (text: string) => Math.ceil(text.length / 2.5)
 
 describe('buildLedger', () => {
-  it('keeps what the assistant wrote into tool arguments before what it only read', () => {
+  it('prefers names from the assistant’s tool arguments to names that it only read', () => {
     const head = [
       ...call('Read', { file_path: '/srv/app/typed.ts' }, 'import /srv/app/only_read.ts'),
       ...call('Grep', { pattern: 'planCompaction\\(', path: '/srv/app' }, '/srv/lib/found.ts:12:x'),
@@ -73,14 +73,14 @@ describe('buildLedger', () => {
     }
   })
 
-  it('leaves out what stands in the context anyway', () => {
+  it('leaves out names that the context still shows', () => {
     const head = call('Read', { file_path: '/srv/app/main.ts' }, 'ok')
     expect(textsOf(build(head))).toContain('/srv/app/main.ts')
     const visible = ['The entry is /srv/app/main.ts, as before.']
     expect(textsOf(build(head, { visible }))).not.toContain('/srv/app/main.ts')
   })
 
-  it('keeps what only the replaced summary held', () => {
+  it('keeps a name that only the replaced summary contains', () => {
     const earlierSummary = 'The key file is /srv/app/gate.ts.'
     expect(textsOf(build([assistant('Go on.')], { earlierSummary }))).toContain('/srv/app/gate.ts')
   })
@@ -108,7 +108,7 @@ describe('buildLedger', () => {
     ])
   })
 
-  it('masks secrets wherever they stand', () => {
+  it('masks secrets in any place', () => {
     const secret = `ghp_${'a1B2'.repeat(9)}`
     const head = [
       user(`My token is ${secret}`),
@@ -118,7 +118,7 @@ describe('buildLedger', () => {
     expect(writeLedger(build(head))).not.toContain(secret)
   })
 
-  it('fits its budget and holds nothing twice, whatever was said', () => {
+  it('fits its budget and contains nothing twice, for any conversation', () => {
     const word = fc.oneof(
       fc.constantFrom('/srv/app/main.ts', '--force', 'git push', 'error: no', 'a_b_c_1', '#12'),
       fc.string({ unit: 'binary' }),
@@ -149,7 +149,7 @@ describe('buildLedger', () => {
     )
   })
 
-  it('keeps what was typed early over ten compactions of things read, and does not grow', () => {
+  it('keeps an early tool argument over ten compactions with many read names, and does not grow', () => {
     let previous: readonly LedgerEntry[] = []
     for (let round = 0; round < 10; round++) {
       const typed = round === 0 ? '/srv/app/important.ts' : `/srv/app/round${round}.ts`
@@ -220,13 +220,13 @@ const edit = (id: string, from: string, to: string) => [
   toolResult(id, 'ok'),
 ]
 
-it('does not keep a word that only the edit which replaced it names', () => {
+it('does not list the replaced word of an edit by itself', () => {
   const texts = textsOf(build(edit('a', 'port-8080', 'port-9090'), { tokensMax: 50 }))
   expect(texts).toContain('port-8080 → port-9090')
   expect(texts).not.toContain('port-8080')
 })
 
-it('keeps the newest of a value that edits changed, and no old one as if it held', () => {
+it('keeps only the newest of several edits of one value', () => {
   const ledger = buildLedger({
     previous: [],
     head: [...edit('a', 'port-8080', 'port-9090'), ...edit('b', 'port-8080', 'port-7070')],

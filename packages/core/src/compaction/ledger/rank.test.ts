@@ -49,11 +49,11 @@ describe('formOf', () => {
     ['C:\\temp', null, 'name 0.6'],
     ['*_test', null, 'name 0.6'],
     ['//comment/one', null, 'path 1.5'],
-  ])('takes %s for what it is', (word, said, typed) => {
+  ])('classifies %s', (word, said, typed) => {
     expect(forms(word)).toEqual([said, typed])
   })
 
-  it('trusts a path in a body like one in an argument, and no dotted word of a result', () => {
+  it('gives full weight to a path in a written body, and little to one in a result', () => {
     expect(formOf(sighting('/src', { source: 'body' }))?.weight).toBe(1.5)
     expect(formOf(sighting('/src', { source: 'result' }))?.weight).toBe(0.1)
     expect(formOf(sighting('Config.loadAll', { source: 'result' }))?.weight).toBe(0.1)
@@ -66,7 +66,7 @@ describe('worthOf', () => {
   const worth = (changed: Partial<Sighting>, end = 2) =>
     worthOf(sighting('name', changed), form, end)
 
-  it('orders sources: arguments, bodies, words of people, results', () => {
+  it('ranks sources: arguments, bodies, messages, results', () => {
     const [argument, body, said, asked, kept, result] = (
       ['argument', 'body', 'said', 'asked', 'kept', 'result'] as const
     ).map((source) => worth({ source }))

@@ -17,7 +17,7 @@ describe('words that an edit replaced', () => {
     ['oldText', { oldText: 'port = 8080', newText: 'port = 9090' }],
     ['old_str', { old_str: 'port = 8080', new_str: 'port = 9090' }],
     ['search', { search: 'port = 8080', replace: 'port = 9090' }],
-  ])('are known by %s', (_, input) => {
+  ])('are found by %s', (_, input) => {
     expect(gathered(input)).toEqual([{ old: '8080', now: '9090', number: 10 }])
   })
 
@@ -32,7 +32,7 @@ describe('words that an edit replaced', () => {
     ['the edit is too long', edit(`${'x '.repeat(1_000)}8080`, `${'x '.repeat(1_000)}9090`)],
     ['one side is no text', { old_string: 8080, new_string: '9090' }],
     ['no pair is there', { command: 'ls' }],
-  ])('are none where %s', (_, input) => {
+  ])('are not found if %s', (_, input) => {
     expect(gathered(input)).toEqual([])
   })
 
@@ -48,7 +48,7 @@ describe('words that an edit replaced', () => {
     ])
   })
 
-  it('are read from calls of the agent alone', () => {
+  it('are read only from calls of the agent', () => {
     const said = JSON.stringify(edit('port 8080', 'port 9090'))
     expect(gatherReplacedWords([user(said), assistant(said)], (index) => index)).toEqual([])
   })

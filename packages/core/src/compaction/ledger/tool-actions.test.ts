@@ -22,7 +22,7 @@ function done(name: string, input: JsonValue, output: string, isError = false): 
 const told = (messages: readonly Message[]) =>
   gatherToolActions(messages, positionsFrom(10)).map(({ kind, text }) => `${kind}: ${text}`)
 
-it('tells what changed something outside, with the first words of its output', () => {
+it('lists calls that changed something outside, with the first words of their output', () => {
   expect(
     told(done('shell', { command: 'git push origin main' }, 'To example\nmain -> main')),
   ).toEqual(['action: #11 git push origin main → To example'])
@@ -31,7 +31,7 @@ it('tells what changed something outside, with the first words of its output', (
   ])
 })
 
-it('tells a command that failed by its exit code and the line that says why', () => {
+it('lists a failed command with its exit code and the line of the error', () => {
   const [command, error] = told(
     done('shell', { command: 'npm test' }, 'running\nError: two tests failed\nexit code: 3'),
   )
@@ -40,14 +40,14 @@ it('tells a command that failed by its exit code and the line that says why', ()
   expect(told(done('shell', { command: 'npm test' }, 'broken', true))[0]).toMatch(/\(failed\)/)
 })
 
-it('says nothing of a command that only reads, and takes off how its output was read', () => {
+it('leaves out commands that only read, and filters behind a pipe', () => {
   expect(told(done('shell', { command: 'ls -la src' }, 'a\nb'))).toEqual([])
   expect(told(done('shell', { cmd: ['bash', '-lc', 'git push 2>&1 | tail -5'] }, 'ok'))).toEqual([
     'action: #11 git push → ok',
   ])
 })
 
-it('gives a result to the newest call of its id, and none to a stranger', () => {
+it('assigns a result to the newest call with its id, and to no other', () => {
   const twice = [
     ...done('shell', { command: 'git push one' }, 'ok'),
     ...done('shell', { command: 'git push two' }, 'ok'),

@@ -49,7 +49,7 @@ describe('the pieces of a user’s message', () => {
       'This session is being continued from a previous conversation that ran out of context.\n\nAnalysis: x\nPlease continue the conversation from where we left it off.\n',
     ],
     ['Cline', '<environment_details>\nVSCode\n</environment_details>\n'],
-  ])('take the block of %s out', (_, block) => {
+  ])('leave out the block of %s', (_, block) => {
     expect(ownWords(`${block}Please look at the map.`)).toBe('Please look at the map.')
     // A summary begins its message; quoted elsewhere it is the person's.
     if (block.startsWith('This session')) return
@@ -61,7 +61,7 @@ describe('the pieces of a user’s message', () => {
     'Another language model started to solve this problem\n\nThe sign is red.',
     'Operation stopped by hook: Another session is active.\n\nPress the up arrow key.',
     'Implement the following plan:\n\n# Paint\n\nPaint the sign red.\n\n\nIf you need specific details from before exiting plan mode (like exact code snippets), read the full transcript at: a.jsonl',
-  ])('leave nothing of a message that a program wrote: %s', (text) => {
+  ])('are none for a message that a program wrote: %s', (text) => {
     expect(ownWords(text)).toBe('')
   })
 
@@ -75,7 +75,7 @@ describe('the pieces of a user’s message', () => {
     'A list:\n- one\n- two\n- three',
     'Run `npm test -- --grep "a|b"` please.',
     '東京の港の地図を見て、水深を書いてください。'.repeat(30),
-  ])('are all the person’s own: %s', (text) => {
+  ])('are all the person’s own text: %s', (text) => {
     expect(ownWords(text)).toBe(text)
   })
 
@@ -85,14 +85,14 @@ describe('the pieces of a user’s message', () => {
     ['minified code', 'function a(b,c){return b.d[c]&&e(b,{f:1})};'.repeat(20)],
     ['numbers', Array.from({ length: 60 }, (_, at) => `${at}, ${at * 3.14}, ${at * 7}`).join('\n')],
     ['a fence', `\`\`\`\n${'some words of a file that is long enough\n'.repeat(20)}\`\`\``],
-  ])('tell %s from sentences', (_, bulk) => {
+  ])('distinguish %s from sentences', (_, bulk) => {
     expect(ownWords(`Why does this fail?\n${bulk}\nIt worked on Monday.`)).toBe(
       'Why does this fail?\nIt worked on Monday.',
     )
     expect(ownWords(`Why does this fail?\n${bulk}`).trim()).toBe('Why does this fail?')
   })
 
-  it('are the whole text again when they are joined', () => {
+  it('add up to the whole text', () => {
     const text = `a <env>b</env> c\n${log}\nd`
     expect(
       piecesOf(text)
@@ -154,7 +154,7 @@ describe('findHostBlocks', () => {
     ...['explicit_instructions', 'hook_context', 'attached_files'],
     ...['open_and_recently_viewed_files', 'user_info', 'git_status', 'project_layout'],
     ...['system_reminder', 'additional_data', 'available_tools', 'tool_list'],
-  ])('finds what a host puts between <%s> and its end', (tag) => {
+  ])('finds a block of a host between <%s> and its end', (tag) => {
     const block = `<${tag}>a\nb</${tag}>`
     expect(findHostBlocks(`one ${block} two`)).toEqual([
       { from: 4, to: 4 + block.length, name: tag },
@@ -182,7 +182,7 @@ describe('findHostBlocks', () => {
     ['The conversation history before this point was compacted x', 'summary'],
     ['Base directory for this skill: /x', 'skill'],
     ['Operation stopped by hook: x', 'hook'],
-  ])('knows the label of %s', (text, name) => {
+  ])('recognizes the label of %s', (text, name) => {
     expect(findHostBlocks(text)).toMatchObject([{ from: 0, name }])
     expect(findHostBlocks(`I wrote: ${text}`)).toEqual([])
   })
@@ -196,7 +196,7 @@ describe('findHostBlocks', () => {
     expect(findHostBlocks(summary)).toEqual([{ from: 0, to: summary.length, name: 'summary' }])
   })
 
-  it('takes no block within another', () => {
+  it('does not list a block within another', () => {
     const outer = '<system-reminder>a <env>b</env></system-reminder>'
     expect(findHostBlocks(`${outer}<env>c</env>`).map(({ name }) => name)).toEqual([
       ...['system-reminder', 'env'],

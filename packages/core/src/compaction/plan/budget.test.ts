@@ -20,7 +20,7 @@ describe('resolveBudget', () => {
     expect(resolveBudget({ windowTokens: 8_000, targetTokens: 50_000 }).targetTokens).toBe(7_200)
   })
 
-  it('knows the habits of Hermes and of Codex as presets', () => {
+  it('has the limits of Hermes and of Codex as presets', () => {
     const hermes = resolveBudget({ windowTokens: 100_000 }, 'hermes')
     expect(hermes).toMatchObject({ softTokens: 45_000, targetTokens: 18_000 })
     expect(hermes.settings).toMatchObject({ protectFirst: 3, protectLast: 20 })
@@ -31,7 +31,7 @@ describe('resolveBudget', () => {
 })
 
 describe('allot', () => {
-  it('gives every section its cap when there is room for all', () => {
+  it('gives every section its maximum if the total is large enough', () => {
     expect(allot(63_000, resolveBudget())).toEqual({
       keep: 20_000,
       user: 20_000,
@@ -42,19 +42,19 @@ describe('allot', () => {
     })
   })
 
-  it('gives what was asked for by name before it shares out the rest', () => {
+  it('gives explicitly requested sizes before it divides the rest', () => {
     const budget = resolveBudget({ ledgerTokens: 3_000, userTokens: 0 })
     const allotment = allot(5_000, budget)
     expect(allotment).toMatchObject({ ledger: 3_000, user: 0 })
     expect(allotment.summary).toBeGreaterThan(500)
   })
 
-  it('leaves a summary some room, whatever else was asked for', () => {
+  it('leaves some tokens for the summary, whatever else is requested', () => {
     const budget = resolveBudget({ userTokens: 20_000, ledgerTokens: 20_000 })
     expect(allot(4_000, budget).summary).toBeGreaterThan(200)
   })
 
-  it('never hands out more than the room, nor a section more than its cap', () => {
+  it('never exceeds the total, nor the maximum of a section', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -100, max: 200_000 }),

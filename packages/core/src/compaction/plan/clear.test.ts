@@ -12,14 +12,14 @@ describe('clipText', () => {
     expect(clipText('short', { tokensMax: 2, countTokens, note })).toBe('short')
   })
 
-  it('keeps both ends, tells how much is gone, and stays within the limit', () => {
+  it('keeps both ends, says how much was removed, and stays within the limit', () => {
     const text = `BEGIN${'x'.repeat(10_000)}END`
     const clipped = clipText(text, { tokensMax: 100, countTokens, note })
     expect(clipped).toMatch(/^BEGINx+\n\[… \d+ …\]\nx+END$/)
     expect(countTokens(clipped)).toBeLessThanOrEqual(100)
   })
 
-  it('never leaves half a character, whatever the text and the limit', () => {
+  it('never splits a character, for any text and limit', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 400 }),
@@ -35,7 +35,7 @@ describe('clipText', () => {
 })
 
 describe('clearMessage', () => {
-  it('puts the texts of one result below each other, and names what else it had', () => {
+  it('joins the texts of one result with line breaks, and names its other parts', () => {
     const output = [
       ...[
         { type: 'text', text: 'one' },
@@ -103,7 +103,7 @@ describe('clearMessage', () => {
     expect(countTokens(text)).toBeLessThanOrEqual(60)
   })
 
-  it('reads a long request a few times, however much it is cut', () => {
+  it('shortens a long request in a few passes over its text', () => {
     const text = 'The crane set the container down on the quay. '.repeat(2_000)
     let read = 0
     const counting = (counted: string) => {

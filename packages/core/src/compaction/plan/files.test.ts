@@ -14,7 +14,7 @@ function collect(head: readonly Message[], earlier: readonly FileRecord[] = [], 
 }
 
 describe('collectFiles', () => {
-  it('remembers what was read and changed, newest first, with hashes [S15]', () => {
+  it('lists files that were read and changed, newest first, with hashes [S15]', () => {
     const head = [
       toolCall('a', { file_path: '/src/a.ts' }, 'Read'),
       toolResult('a', 'const a = 1\n', 'Read'),
@@ -32,12 +32,12 @@ describe('collectFiles', () => {
     expect(collect(head)[0]?.hash).toBe(sha('one\ntwo'))
   })
 
-  it('gives no hash for what was seen only in part', () => {
+  it('gives no hash for a file that was read only in part', () => {
     const head = [toolCall('a', { path: 'x', offset: 10 }), toolResult('a', 'part')]
     expect(collect(head)).toEqual([{ path: 'x', access: 'read', number: 11 }])
   })
 
-  it('calls a file changed once it was changed, also when it was read again later', () => {
+  it('calls a file changed even if it was only read later', () => {
     const head = [
       toolCall('a', { path: 'x', new_string: 'b', old_string: 'a' }, 'edit'),
       toolResult('a', 'ok'),
@@ -55,7 +55,7 @@ describe('collectFiles', () => {
     expect(file?.path).toBe('/tmp/[secret:anthropic]')
   })
 
-  it('leaves out what failed and what only searched', () => {
+  it('leaves out failed calls and searches', () => {
     const failed: Message = {
       role: 'tool',
       parts: [{ type: 'tool-result', callId: 'a', output: [], isError: true }],
@@ -64,7 +64,7 @@ describe('collectFiles', () => {
     expect(collect(head)).toEqual([])
   })
 
-  it('carries earlier records on, and stays within its budget', () => {
+  it('keeps the files of the previous handoff, and stays within its budget', () => {
     const earlier = Array.from({ length: 100 }, (_, index) => ({
       path: `/old/file-${index}.ts`,
       access: 'read' as const,

@@ -39,7 +39,7 @@ function countOf(messages: readonly Message[]): number {
 }
 
 describe('requests that a handoff does not quote', () => {
-  it('are counted in it, with the first and the last, also after further compactions', async () => {
+  it('are counted in it, with the first and the last, even after further compactions', async () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 7, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(lengths, fc.integer({ min: 1_000, max: 12_000 }), async (all, target) => {

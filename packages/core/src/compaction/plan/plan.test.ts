@@ -37,17 +37,17 @@ function compactPlanOf(messages: readonly Message[], options: Options = {}): Com
 const huge = 'x y '.repeat(40_000)
 
 describe('plan', () => {
-  it('keeps what is below the threshold, when asked only where needed', () => {
+  it('keeps a conversation below the threshold, if it compacts only when needed', () => {
     expect(planOf(turns(20), { when: 'needed' })).toMatchObject({ kind: 'keep', reason: 'fits' })
   })
 
-  it('compacts what is above the threshold, and says so', () => {
+  it('compacts a conversation above the threshold, and gives that as the reason', () => {
     const options = { when: 'needed', settings: { windowTokens: 4_000 } } as const
     expect(planOf(turns(13), options)).toMatchObject({ kind: 'compact', reason: 'over-threshold' })
     expect(planOf(turns(60), options)).toMatchObject({ kind: 'compact', reason: 'over-hard-limit' })
   })
 
-  it('counts what is sent beside the messages', () => {
+  it('counts the overhead that is sent with the messages', () => {
     const options = { when: 'needed', settings: { windowTokens: 20_000 } } as const
     expect(planOf(turns(40), options).kind).toBe('keep')
     expect(planOf(turns(40), { ...options, overheadTokens: 5_000 })).toMatchObject({
@@ -55,7 +55,7 @@ describe('plan', () => {
     })
   })
 
-  it('compacts also what would fit, when a person asks', () => {
+  it('compacts even a conversation that fits if a person requests it', () => {
     const messages = turns(20)
     const { cut } = compactPlanOf(messages)
     expect(cut).toBeGreaterThan(messages.length / 2)
@@ -100,7 +100,7 @@ describe('plan', () => {
     expect(compactPlanOf(messages, { settings: { keepTokens: 0 } }).cut).toBe(messages.length)
   })
 
-  it('makes room for a summary that was given, or says that it is too large', () => {
+  it('makes space for a given summary, or reports that it is too large', () => {
     const messages = [
       ...turns(20),
       user('go'),
@@ -162,7 +162,7 @@ describe('plan', () => {
     expect(planned.clipTokens).toBeGreaterThan(100)
   })
 
-  it('plans nothing twice', () => {
+  it('keeps its own result', () => {
     const tail = turns(3)
     const compacted = [system('s'), handoff({ covers: 80, kept: tail.length }), ...tail]
     expect(planOf(compacted)).toMatchObject({ kind: 'keep', reason: 'already-compacted' })
@@ -178,7 +178,7 @@ describe('plan', () => {
     })
   })
 
-  it('says what stands in the way when nothing can make it fit', () => {
+  it('gives the reason if nothing can make the conversation fit', () => {
     const settings = { windowTokens: 4_000 }
     expect(planOf([system(huge), ...turns(5)], { settings })).toMatchObject({
       kind: 'cannot-fit',

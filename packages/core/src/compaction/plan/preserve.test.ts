@@ -95,7 +95,7 @@ describe('preserved user messages', () => {
     expect(size + 2 * TITLE_TOKENS).toBeLessThanOrEqual(300)
   })
 
-  it('drop what a newer request repeats but for its figures before what was said once', () => {
+  it('drop an older request that a newer one repeats with other numbers before requests made once', () => {
     const routine = Array.from({ length: 12 }, (_, at) => [
       user(`Look into part ${at} of the survey and note the depth.`),
       assistant('ok'),
@@ -150,7 +150,7 @@ describe('preserved user messages', () => {
     expect(states(preserve(messages))).toEqual(['1 answered', '3 open'])
   })
 
-  it('are answered by a reply that stands in the tail', () => {
+  it('count as answered if the reply is in the tail', () => {
     const messages = [user('one'), toolCall('x'), toolResult('x', 'y'), assistant('done')]
     expect(states(preserve(messages, { cut: 1 }))).toEqual(['1 answered'])
   })

@@ -15,7 +15,7 @@ describe('space for the user’s short sentences', () => {
     [40, 2_000],
     [60, 3_000],
   ])(
-    'leaves the handoff of a short conversation smaller than what it replaces: %d turns, %d tokens',
+    'keeps the handoff of a short conversation smaller than the part it replaces: %d turns, %d tokens',
     async (count, targetTokens) => {
       const result = await compact(turns(count), { budget: { targetTokens, keepTokens: 0 } })
       expect(result.outcome).toBe('compacted')

@@ -46,7 +46,7 @@ it('masks two keys one after the other, and nothing between them', () => {
   expect(redact(text)).toBe('[secret:private-key]\nand the other one:\n[secret:private-key]\n')
 })
 
-it('takes no lines along from before a key', () => {
+it('does not mask lines before a key', () => {
   const before = 'an_identifier_of_many_characters\nits value\nshort\n'
   expect(redact(before + LINES.slice(1).join('\n'))).toBe(`${before}[secret:private-key]`)
   const apart = 'an_identifier_of_many_characters\nshort\n'

@@ -53,7 +53,7 @@ describe('findInProse finds', () => {
     expect(found(text)).toEqual([['credential', KEY]])
   })
 
-  it('every one of several, and reads on behind each', () => {
+  it('every one of several', () => {
     const text = `my password is swordfish. The pin is tr0ub4dor, the token is ${KEY}`
     expect(found(text)).toEqual([
       ['password', 'swordfish'],

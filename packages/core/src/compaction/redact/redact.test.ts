@@ -111,7 +111,7 @@ const CONTEXTS: readonly (readonly [before: string, after: string])[] = [
 ]
 
 describe('redact', () => {
-  it('masks every known shape in every place and leaves what stands around it', () => {
+  it('masks every known shape in every place and leaves the text around it', () => {
     const missed: string[] = []
     for (const [kind, secret] of CANARIES) {
       for (const [before, after] of CONTEXTS) {
@@ -271,7 +271,7 @@ describe('redact', () => {
     ],
   ]
 
-  it('masks the value behind a name, in a URL, a header or a command and keeps the rest', () => {
+  it('masks the value after a name, in a URL, a header or a command, and keeps the rest', () => {
     expect(named.map(([text]) => redact(text))).toEqual(named.map(([, clean]) => clean))
   })
 
@@ -295,7 +295,7 @@ describe('redact', () => {
     ['我的密码是 ', 'hunter2', '。'],
     ['パスワードは', 'hunter2', 'です'],
     ['비밀번호는 ', 'hunter2', '입니다'],
-  ])('masks a password that is said in a sentence: %s', (before, secret, after) => {
+  ])('masks a password in a sentence: %s', (before, secret, after) => {
     expect(redact(before + secret + after)).toMatch(/^(.*)\[secret:(?:password|credential)\](.*)$/s)
     expect(redact(before + secret + after).replace(/\[secret:[a-z]+\]/, '')).toBe(before + after)
   })
@@ -324,7 +324,7 @@ describe('redact', () => {
     },
   )
 
-  it('masks secrets with characters inside that cannot be seen, and leaves the others alone', () => {
+  it('masks secrets that contain invisible characters, and leaves other text with them alone', () => {
     for (const hidden of INVISIBLE) {
       for (const [kind, secret] of CANARIES.slice(0, 12)) {
         const inside = `${secret.slice(0, 2)}${hidden}${secret.slice(2, 9)}${hidden}${secret.slice(9)}`
@@ -345,7 +345,7 @@ describe('redact', () => {
       expect(redact(`a ${widen(secret)} b`)).toBe(`a [secret:${kind}] b`)
   })
 
-  it('a forged mark shelters nothing', () => {
+  it('masks a secret inside a forged mark', () => {
     const secret = `ghp_${made(36, WORD)}`
     expect(redact(`[secret: ${secret}]`)).toBe('[secret: [secret:github]]')
     expect(redact(`[secret:${secret}]`)).toBe('[secret:[secret:github]]')

@@ -82,7 +82,7 @@ describe('bareValue', () => {
     expect(bareValue('sw&ord', 0, true)).toBe('sw')
   })
 
-  it('goes on for so many characters behind the first sign that could end it', () => {
+  it('continues for 64 characters after the first sign that could end it', () => {
     const value = bareValue(`a${';b'.repeat(100)}`, 0)
     expect(value).toBe(`a${';b'.repeat(64)}`)
   })
@@ -157,7 +157,7 @@ describe('looksRandom', () => {
     expect(isWordy(value)).toBe(true)
   })
 
-  it.each(['a1b2c3', 'x9fK2', '12345678901', 'a+b'])('takes %s for no words', (value) => {
+  it.each(['a1b2c3', 'x9fK2', '12345678901', 'a+b'])('does not take %s for words', (value) => {
     expect(isWordy(value)).toBe(false)
   })
 })
@@ -246,7 +246,7 @@ describe('findShapes', () => {
     ['azure-sas', ['?sig=', '&sig='], made(30, WORD)],
     ['authorization', ['Bearer ', 'bearer '], made(24, WORD)],
     ['authorization', ['Basic '], made(24, WORD)],
-  ])('keeps what stands before the secret of %s', (kind, begins, secret) => {
+  ])('keeps the text before the secret of %s', (kind, begins, secret) => {
     for (const begin of begins) {
       const from = begin.length
       expect(findShapes(`${begin}${secret} b`)).toEqual([{ kind, from, to: from + secret.length }])
@@ -254,7 +254,7 @@ describe('findShapes', () => {
     }
   })
 
-  it('takes the beginning of a word alone for some of them', () => {
+  it('finds some shapes only at the beginning of a word', () => {
     for (const begin of [
       'sk-',
       'ATBB',

@@ -14,7 +14,7 @@ describe('cacheEffect', () => {
       ...changed,
     })
 
-  it('loses the cached prefix and writes the new context again, without what both share', () => {
+  it('counts the lost cached prefix and the rewritten context, without the part that both share', () => {
     // Writing costs 300 times 1.15, each call then saves 600 tenths.
     expect(effect({})).toEqual({
       ...{ lostTokens: 900, rewrittenTokens: 300, breakEvenCalls: 6, breakEvenTurns: 6 },
@@ -23,7 +23,7 @@ describe('cacheEffect', () => {
     expect(shared).toMatchObject({ lostTokens: 0, rewrittenTokens: 0, breakEvenCalls: 0 })
   })
 
-  it('counts what the handoff cost: a tenth for cached input, five times for output', () => {
+  it('counts the cost of the handoff: a tenth for cached input, five times for output', () => {
     const calls = (spent: Partial<typeof NOTHING>) =>
       effect({ sharedTokens: 400, spent: { ...NOTHING, ...spent } }).breakEvenCalls
     expect(calls({})).toBe(0)
@@ -75,7 +75,7 @@ describe('the tokens of a context by kind', () => {
   const system = { role: 'system', parts: [{ type: 'text', text: 's' }] } as never
   const plan = { cut: 4, incoming: 6, layout: { headFrom: 2 } } as never
 
-  it('tells protected messages, head, tail and what just came apart', () => {
+  it('separates protected messages, head, tail and the incoming request', () => {
     const messages = [
       system,
       user('a'),
@@ -90,7 +90,7 @@ describe('the tokens of a context by kind', () => {
     })
   })
 
-  it('counts from the end once the head is gone', () => {
+  it('counts from the end if the head was replaced', () => {
     const after = { cut: 4, incoming: 6, messagesBefore: 7, layout: { headFrom: 2 } } as never
     const messages = [system, user('a'), user('d'), assistant('e'), user('f')]
     expect(breakDownAfter(messages, after, counters)).toEqual({
@@ -98,7 +98,7 @@ describe('the tokens of a context by kind', () => {
     })
   })
 
-  it('shares a handoff out among its parts, without loss', () => {
+  it('divides the tokens of a handoff among its parts without a remainder', () => {
     const handoff = {
       ...{ summary: 'x'.repeat(20), ledger: [], rules: [{ text: 'r' }] },
       preserved: [{ message: user('p'.repeat(8)) }],

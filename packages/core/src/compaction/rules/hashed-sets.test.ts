@@ -12,12 +12,12 @@ describe('hashed sets', () => {
   ])
   const labelOf = readHashedSets(writeHashedSets(sets, 20))
 
-  it('know every word of theirs', () => {
+  it('contain every word they were made of', () => {
     for (const [label, words] of sets)
       expect(new Set(words.map(labelOf)), label).toEqual(new Set([label]))
   })
 
-  it('take hardly another word for one of theirs', () => {
+  it('contain hardly any other word', () => {
     const taken = named('other', 10_000).filter((word) => labelOf(word) !== undefined)
     // 704 hashes among 2^20 would be 7.
     expect(taken.length).toBeLessThan(20)

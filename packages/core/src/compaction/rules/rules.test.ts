@@ -33,22 +33,22 @@ describe('findRules', () => {
   it.each([
     ['that its weights were fitted on', FITTED, 0.85, 0.08],
     ['that no cue and no weight was chosen for', HELD_OUT, 0.85, 0.12],
-  ])('finds most rules and takes few others for one, in lists %s', (_, lists, most, few) => {
+  ])('finds most rules and few other sentences, in lists %s', (_, lists, most, few) => {
     expect(shareFound(lists.flatMap(({ rules }) => rules))).toBeGreaterThanOrEqual(most)
     expect(shareFound(lists.flatMap(({ others }) => others))).toBeLessThanOrEqual(few)
   })
 
-  it('takes few lines of a plan, a log or a program for one', () => {
+  it('finds few rules in lines of a plan, a log or a program', () => {
     expect(textsOf(user(FRAGMENTS.join('\n'))).length).toBeLessThanOrEqual(3)
   })
 
-  it('weighs a sentence the same whatever number it names', () => {
+  it('weighs a sentence the same with any number in it', () => {
     const [two, other] = [2, 12_345].map((count) => weigh(`Keep ${count} spaces, and 3 lines.`))
     expect(other).toEqual(two)
     expect(two?.reasons.map(({ feature }) => feature)).toContain('0')
   })
 
-  it('says what speaks for a rule and what against it, the weightiest first', () => {
+  it('lists the reasons for and against a rule, the strongest first', () => {
     const { sum, reasons } = weigh('never push to main again')
     expect(sum).toBe(reasons.reduce((total, { weight }) => total + weight, 0))
     const weights = reasons.map(({ weight }) => Math.abs(weight))
@@ -58,13 +58,13 @@ describe('findRules', () => {
     expect(reported.find(({ feature }) => feature === '@they')?.weight).toBeLessThan(0)
   })
 
-  it('knows where a clause begins, behind a comma or a polite word', () => {
+  it('finds the start of a clause after a comma or a polite word', () => {
     const first = (text: string) =>
       findCues(text).flatMap((cue) => (cue.isFirst && cue.kind !== 'skip' ? [cue.text] : []))
     expect(first('Please never open it, and do not ask why')).toEqual(['never', 'do not'])
   })
 
-  it('knows a word without its accent too, but not another word', () => {
+  it('recognizes a word without its accent, but not a different word', () => {
     expect(textsOf(user('nao apague nada sem perguntar'))).toHaveLength(1)
     expect(textsOf(user('não apague nada sem perguntar'))).toHaveLength(1)
     expect(findCues('à partir de demain')[0]).toMatchObject({ text: 'à partir' })
@@ -111,7 +111,7 @@ describe('findRules', () => {
     '记住这一点。',
     'これを忘れないでください。',
     '기억해 둬.',
-  ])('takes a sentence that only points at another for none: %s', (pointer) => {
+  ])('does not take a sentence that only refers to another one for a rule: %s', (pointer) => {
     expect(textsOf(user(pointer))).toEqual([])
     // What it points at is kept by itself.
     const rule = 'Never open the gate.'
@@ -127,11 +127,11 @@ describe('findRules', () => {
     'N’oublie pas : jamais de push sur main.',
     'No lo subas nunca a producción.',
     '记住，永远不要删除日志。',
-  ])('keeps one that also says what to do: %s', (rule) => {
+  ])('keeps a reference that also says what to do: %s', (rule) => {
     expect(textsOf(user(rule))).toEqual([rule])
   })
 
-  it('takes none from anybody but the person', () => {
+  it('finds rules only in messages of the person', () => {
     const rule = 'Never open the gate.'
     expect(textsOf(user(rule))).toEqual([rule])
     for (const message of [
@@ -147,14 +147,14 @@ describe('findRules', () => {
     }
   })
 
-  it('takes none from what a reply quotes', () => {
+  it('finds no rules in quotations', () => {
     const quotes = ['> Fine. Always approve it.\n\nMia: Go on.', '  > > Never ask Ben.\nWhat now?']
     for (const text of quotes) expect(textsOf(user(text))).toEqual([])
     const ruled = 'Mia: Never approve it without me.'
     expect(textsOf(user(`> Always approve it.\n\n${ruled}`))).toEqual([ruled])
   })
 
-  it('says who ruled in a group, and masks a secret', () => {
+  it('names the author of a rule in a group, and masks a secret', () => {
     expect(textsOf(user('Anna: Good morning. Never open the gate.'))).toEqual([
       'Anna: Never open the gate.',
     ])
@@ -171,7 +171,7 @@ describe('findRules', () => {
 })
 
 describe('keepRules', () => {
-  it('keeps who said it and when, and those of the earlier handoff', () => {
+  it('keeps author and time of a rule, and the rules of the earlier handoff', () => {
     const first = keep([{ ...user('Never push to main.'), at: '2026-11-16T10:00:00Z' }])
     expect(first).toEqual([{ text: 'Never push to main.', number: 1, at: '2026-11-16T10:00:00Z' }])
     const second = keep([user('Go on.')], { rules: first } as unknown as Handoff)
@@ -192,7 +192,7 @@ describe('keepRules', () => {
     ['something else', ['Never push to main.', 'Never delete a branch.'], ['1', '2']],
     ['another name', ['Call me Captain.', 'Please call me Ana from now on.'], ['1>2', '2']],
     ['nothing taken back', ['You can now look at the map.'], []],
-  ])('lets a later one supersede an earlier one: %s', (_, said, expected) => {
+  ])('lets a later rule supersede an earlier one: %s', (_, said, expected) => {
     expect(numbered(keep(said.map((text) => user(text))))).toEqual(expected)
   })
 
@@ -207,7 +207,7 @@ describe('keepRules', () => {
     ['The budget for ads is 500 euros.', 'The budget for travel is 300 euros.'],
     ['Never answer customers in German.', 'Always answer me in English.'],
     ['Never touch server web-1.', 'You may now touch server web-2.'],
-  ])('leaves a rule in force beside one of another subject: %s %s', (first, second) => {
+  ])('does not let a rule about something else supersede it: %s %s', (first, second) => {
     const kept = keep([user(first), user(second)])
     expect(kept.map(({ supersededBy }) => supersededBy)).not.toContain(2)
     expect(kept.map(({ text }) => text)).toContain(first)

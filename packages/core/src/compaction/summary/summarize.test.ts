@@ -45,7 +45,7 @@ describe('the prompt', () => {
     ).toMatchSnapshot()
   })
 
-  it('brings an earlier handoff up to date', () => {
+  it('asks to update an earlier handoff', () => {
     const { prompt } = handoffPrompt('#9 user:\nnew', {
       tokensMax: 1_000,
       earlierSummary: 'before',
@@ -81,7 +81,7 @@ describe('the prompt', () => {
     expect(quoteMessage(user(`use ${key}`), 7)).not.toContain(key)
   })
 
-  it('masks a secret that only its parts together show', () => {
+  it('masks a secret that is split over several parts', () => {
     const body = 'MIIEowIBAAKCAQEAx4UbaDzY5xjW6hc9jwN0mX33XpTDVW8wsYrq2Vd'
     const texts = ['-----BEGIN RSA PRIVATE KEY-----', body]
     const parts = texts.map((text) => ({ type: 'text' as const, text }))
@@ -103,7 +103,7 @@ describe('cleanSummary', () => {
       '  we did it: [CONTEXT SUMMARY]: is an old label ',
       'we did it: [CONTEXT SUMMARY]: is an old label',
     ],
-  ])('takes the wrapping off %j [S7]', (text, clean) => {
+  ])('removes the wrapping from %j [S7]', (text, clean) => {
     expect(cleanSummary(text)).toBe(clean)
   })
 })
@@ -118,7 +118,7 @@ describe('splitIntoPieces', () => {
 })
 
 describe('summarize', () => {
-  it('reads a range at once where it fits', async () => {
+  it('reads a range in one request if it fits', async () => {
     const { requests, write } = scripted(() => ({}))
     await run({ write })
     expect(requests).toHaveLength(1)
@@ -138,14 +138,14 @@ describe('summarize', () => {
     expect(requests.at(-1)?.prompt).toContain('summary 1')
   })
 
-  it('joins in rounds where the pieces’ summaries do not fit one request', async () => {
+  it('merges in rounds if the summaries of the pieces do not fit one request', async () => {
     const { requests, write } = scripted(() => ({ text: 'long summary '.repeat(30) }))
     const reply = await run({ head: turns(200), write, windowTokens: 3_000 })
     expect(reply.finish).toBe('stop')
     expect(requests.every(({ prompt }) => countTokens(prompt) <= 3_000)).toBe(true)
   })
 
-  it('ends also with a writer that ignores every limit', async () => {
+  it('ends even if the writer ignores every limit', async () => {
     const { write } = scripted(() => ({ text: 'endless '.repeat(3_000) }))
     expect((await run({ head: turns(60), write, windowTokens: 3_000 })).finish).toBe('stop')
   })
@@ -156,12 +156,12 @@ describe('summarize', () => {
     expect(requests[0]?.prompt).toContain('what came before')
   })
 
-  it('hands an incomplete piece on as incomplete', async () => {
+  it('reports an incomplete piece as incomplete', async () => {
     const { write } = scripted((_, call) => (call === 2 ? { finish: 'length' } : {}))
     expect((await run({ write, windowTokens: 3_000 })).finish).toBe('length')
   })
 
-  it('passes the writer’s failure on and starts nothing more', async () => {
+  it('passes on a failure of the writer and starts no further request', async () => {
     let calls = 0
     const write = async () => {
       calls++
@@ -171,14 +171,14 @@ describe('summarize', () => {
     expect(calls).toBeLessThanOrEqual(4)
   })
 
-  it('masks secrets in what the writer says: I17 [fault 53]', async () => {
+  it('masks secrets in the answers of the writer: I17 [fault 53]', async () => {
     const key = `sk-ant-api03-${'aB3'.repeat(30)}`
     const { write } = scripted(() => ({ text: `the key is ${key}` }))
     expect((await run({ write })).text).not.toContain(key)
   })
 })
 
-describe('a writer that takes less than was believed', () => {
+describe('a writer with a smaller limit than assumed', () => {
   const sizeOf = ({ system, prompt, tokensMax }: SummaryRequest) =>
     countTokens(system) + countTokens(prompt) + tokensMax
   const limited = (limitTokens: number, tells: boolean) => {
@@ -192,7 +192,7 @@ describe('a writer that takes less than was believed', () => {
     return { requests, write: writeWithin, refusals: () => refusals }
   }
 
-  it('is given smaller pieces until it reads all of them, whether or not it says what it takes [fault 58]', async () => {
+  it('receives smaller pieces until it reads all of them, whether or not it states its limit [fault 58]', async () => {
     const limit = fc.integer({ min: 3_000, max: 30_000 })
     await fc.assert(
       fc.asyncProperty(limit, fc.boolean(), async (limitTokens, tells) => {
@@ -208,7 +208,7 @@ describe('a writer that takes less than was believed', () => {
     )
   })
 
-  it('is asked within the limit that it states, without trying what is larger', async () => {
+  it('receives requests within the limit that it states, and no larger ones', async () => {
     const refusalsOf = async (tells: boolean) => {
       const { write, refusals } = limited(5_000, tells)
       await run({ head: turns(80), write, windowTokens: 40_000 })
@@ -218,13 +218,13 @@ describe('a writer that takes less than was believed', () => {
     expect(await refusalsOf(false)).toBeGreaterThan(1)
   })
 
-  it('that takes nothing at all is asked a few times and no more [fault 58]', async () => {
+  it('that refuses every request is asked only a few times [fault 58]', async () => {
     const { write, refusals } = limited(0, false)
     await expect(run({ head: turns(80), write })).rejects.toThrow(WriterOverflowError)
     expect(refusals()).toBeLessThanOrEqual(20)
   })
 
-  it('of which every joining is too much ends all the same', async () => {
+  it('that refuses every merge ends with an error', async () => {
     let calls = 0
     const write = async ({ prompt }: SummaryRequest): Promise<SummaryReply> => {
       calls++
