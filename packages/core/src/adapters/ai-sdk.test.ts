@@ -38,7 +38,7 @@ describe.each([
   ['ai', 'v4'],
   ['ai6', 'v3'],
 ])('a stream of %s', (name, version) => {
-  it('starts a tool only when the answer that calls it is kept', async () => {
+  it('starts a tool only once the answer that calls it is stored', async () => {
     const { stepCountIs, streamText, tool, wrapLanguageModel }: typeof import('ai') = await import(
       name
     )
@@ -77,7 +77,7 @@ describe.each([
   })
 })
 
-it('passes on no call of an answer that breaks off', async () => {
+it('passes on no call of an interrupted answer', async () => {
   const run = openJournal({ store: openMemoryStore(), name: 'payer' }).run('c', 'k')
   const { wrapStream } = durableModel(run) as unknown as {
     wrapStream(model: object): Promise<{ stream: ReadableStream<object> }>

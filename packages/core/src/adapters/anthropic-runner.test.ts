@@ -37,7 +37,7 @@ const params = { model: 'test', max_tokens: 100 } as const
 const question = [{ role: 'user', content: 'Look around.' }] as const
 
 describe("Anthropic's tool runner", () => {
-  it('runs a call once in a run, and says of one that was cut short that it is unknown', async () => {
+  it('runs a call once in a run, and reports the result of an interrupted call as unknown', async () => {
     const store = openMemoryStore()
     let looked = 0
     const runAgain = async () => {
@@ -75,7 +75,7 @@ describe("Anthropic's tool runner", () => {
     await store.close()
   })
 
-  it('keeps the answers of the model, also streamed ones, and no failures', async () => {
+  it('stores answers of the model, streamed ones too, but no failures', async () => {
     const store = openMemoryStore()
     let asked = 0
     const model = async (_url: unknown, init?: RequestInit) => {

@@ -68,7 +68,7 @@ function bareStore(journal: DurableJournal) {
 }
 
 describe('a session store of the Claude Agent SDK', () => {
-  it('loses a batch in an outage without the adapter', async () => {
+  it('loses a batch during an outage without the adapter', async () => {
     const { journal, outage } = open()
     const bare = bareStore(journal)
     outage.refusals = 4
@@ -77,7 +77,7 @@ describe('a session store of the Claude Agent SDK', () => {
     expect(await bare.load()).toEqual([entry('b')])
   })
 
-  it('keeps every batch of an outage, in order, and gives it to the store afterwards', async () => {
+  it('spools every batch of an outage, in order, and delivers it to the store afterwards', async () => {
     const { outage, spool, ...place } = open()
     const store = place.open()
     await store.append(key, [entry('a')])
@@ -94,7 +94,7 @@ describe('a session store of the Claude Agent SDK', () => {
     expect(await place.store.verify({})).toEqual([])
   })
 
-  it('delivers by itself what waits, also what an earlier process left', async () => {
+  it('delivers spooled batches on its own, including those of an earlier process', async () => {
     const { outage, spool, ...place } = open()
     outage.refusals = Number.POSITIVE_INFINITY
     await place.open().append(key, [entry('a')])
@@ -107,7 +107,7 @@ describe('a session store of the Claude Agent SDK', () => {
     expect(await place.open().load(key)).toEqual([entry('a'), entry('b')])
   })
 
-  it('keeps an entry once for its uuid, others as often as they come, and gives all back equal', async () => {
+  it('stores an entry once per uuid, and entries without one each time, all unchanged', async () => {
     const store = open().open()
     const odd: ClaudeSessionEntry = {
       ...{
@@ -125,7 +125,7 @@ describe('a session store of the Claude Agent SDK', () => {
     expect(await store.load(key)).toEqual([odd, title, title])
   })
 
-  it('takes a batch that is larger than a store takes at once', async () => {
+  it('accepts a batch larger than the store’s limit', async () => {
     const store = open().open()
     // Characters of two halves, one of which a cut at a fixed length would split.
     const text = '🙂'.repeat(RECORD_BYTES_MAX / 4)
@@ -135,7 +135,7 @@ describe('a session store of the Claude Agent SDK', () => {
     expect(b).toEqual(entry('b'))
   })
 
-  it('knows its sessions and their sub-agents, and erases what is deleted', async () => {
+  it('lists its sessions and their sub-agents, and erases deleted ones', async () => {
     const { journal, ...place } = open()
     const store = place.open()
     const sub = { ...key, subpath: 'subagents/agent-1' }
@@ -160,7 +160,7 @@ describe('a session store of the Claude Agent SDK', () => {
     expect(await store.listSessions(key.projectKey)).toHaveLength(1)
   })
 
-  it('waits where neither the store nor the disk takes entries, and reports each attempt', async () => {
+  it('waits if neither the store nor the disk accepts entries, and reports each attempt', async () => {
     const { journal, outage, spool } = open()
     const errors: unknown[] = []
     const store = claudeSessionStore(journal, {

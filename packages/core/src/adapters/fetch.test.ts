@@ -49,7 +49,7 @@ async function read(response: Response, until: string): Promise<string> {
 }
 
 describe('a chat endpoint', () => {
-  it('takes a message once, and tells of its turn from any durable event on', async () => {
+  it('accepts a message once, and streams its turn from any durable event on', async () => {
     const handle = await open()
     const listening = read(
       await handle(request('GET', undefined, { 'last-event-id': '0' })),
@@ -80,7 +80,7 @@ describe('a chat endpoint', () => {
     ])
   })
 
-  it('takes a body of the largest size', async () => {
+  it('accepts a body of the maximum size', async () => {
     const largest = request('POST', { text: 'x'.repeat(1_000 - '{"text":""}'.length) })
     expect((await (await open())(largest)).status).toBe(202)
   })
@@ -123,7 +123,7 @@ describe('a chat endpoint', () => {
     })
   })
 
-  it('leaves no timer behind a stream that failed: it would end the process', async () => {
+  it('clears the timer of a failed stream, which would otherwise crash the process', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const store = openMemoryStore()
@@ -143,7 +143,7 @@ describe('a chat endpoint', () => {
     }
   })
 
-  it('refuses a key that was used for other words', async () => {
+  it('refuses a key that was used for another message', async () => {
     const handle = await open()
     await handle(request('POST', { text: 'Hi.', key: 'k' }))
     expect((await handle(request('POST', { text: 'Other.', key: 'k' }))).status).toBe(409)

@@ -21,7 +21,7 @@ const BODY_BYTES_MAX = 1_000_000
 
 /**
  * `POST { "text": "…", "key": "…" }` answers 202 when the message is durable. `GET` is a stream of
- * events; a browser's `EventSource` resumes after the last durable one by itself.
+ * events; a browser's `EventSource` resumes after the last durable one automatically.
  *
  * ```ts
  * const chat = chatHandler(agent, { sessionOf: (request) => userOf(request) })

@@ -22,7 +22,7 @@ function longHistory(): BaseMessage[] {
 }
 
 describe('middleware of LangChain', () => {
-  it('sends the model no tool message without its call, and keeps the state whole', async () => {
+  it('sends the model no tool message without its call, and leaves the state unchanged', async () => {
     const model = fakeModel().respond(new AIMessage('Done.'))
     const agent = createAgent({
       ...{ model, tools: [], middleware: [compactMiddleware({ contextWindow: 4_000 })] },

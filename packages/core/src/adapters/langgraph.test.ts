@@ -37,7 +37,7 @@ const at = (thread: string) => ({ configurable: { thread_id: thread } })
 const texts = (state: { messages: BaseMessage[] }) => state.messages.map(({ text }) => text)
 
 describe('a checkpointer of LangGraph', () => {
-  it('takes a thread up in another process, behind the steps that were done', async () => {
+  it('continues a thread in another process after its last completed step', async () => {
     const { store, saver } = open()
     const fails = { now: true }
     await expect(
@@ -66,7 +66,7 @@ describe('a checkpointer of LangGraph', () => {
     expect((await saver().getTuple(older[0]?.config ?? at('t')))?.checkpoint.id).toBe(ids[1])
   })
 
-  it('keeps threads apart, and erases one that is deleted; it may begin again', async () => {
+  it('keeps threads separate, and erases a deleted one, which can be started again', async () => {
     const { saver } = open()
     const graph = graphWith(saver())
     await graph.invoke({ messages: [new HumanMessage('go')] }, at('t'))
@@ -79,7 +79,7 @@ describe('a checkpointer of LangGraph', () => {
     ])
   })
 
-  it('says that a thread has no name', async () => {
+  it('refuses a thread without an id', async () => {
     await expect(open().saver().getTuple({ configurable: {} })).rejects.toMatchObject({
       ...{ code: 'invalid-option', at: 'configurable.thread_id' },
     })

@@ -41,7 +41,7 @@ const counting: Model = {
 }
 
 describe('a session of OpenAI Agents', () => {
-  it('gives the real runner its history, also in another process', async () => {
+  it('returns its history to the real runner, even in another process', async () => {
     const { store, journal } = open()
     const agent = new Agent({ name: 'a', instructions: 'Be brief.', model: counting })
     const runner = new Runner({ tracingDisabled: true })
@@ -54,7 +54,7 @@ describe('a session of OpenAI Agents', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('applies a transaction once, and changes nothing where it does not fit', async () => {
+  it('applies a transaction once, and changes nothing if it does not match', async () => {
     const session = agentsSession(open().journal, 'ana')
     type Transaction = Parameters<typeof session.applyHistoryTransaction>[0]['transaction']
     const append: Transaction = { type: 'append_items', items: [user('a'), user('b')] }
@@ -104,7 +104,7 @@ describe('a session of OpenAI Agents', () => {
     expect(callIds('function_call_result')).toEqual(callIds('function_call'))
   })
 
-  it('leaves items alone that came while it compacted', async () => {
+  it('keeps items that were added while it compacted', async () => {
     const { journal } = open()
     let late = 0
     const session = agentsSession(journal, 'ana', {

@@ -187,7 +187,7 @@ export function openSession<F extends AnyFormat>(
   }
 }
 
-/** Creates the session if there is none; a session of another agent is refused. */
+/** Creates the session if it does not exist; a session of another agent is refused. */
 async function claimSession<F extends AnyFormat>(
   { store, name, limits }: HandleParts<F>,
   id: SessionId,

@@ -74,7 +74,7 @@ const said = (content: string): ChatCompletionMessageParam & { role: 'assistant'
 const echo = (step: ChatStep) => said(`You said: ${lastText(step)}`)
 
 describe('an agent', () => {
-  it('compacts what came before, so that the model sees a long message whole', async () => {
+  it('compacts earlier messages, so that the model sees a long message whole', async () => {
     const seen: string[] = []
     const agent = await open(
       (step) => {
@@ -108,7 +108,7 @@ describe('an agent', () => {
     expect([...first, ...rest].map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
   })
 
-  it('finds what was said in all its sessions, and in no others', async () => {
+  it('searches all its own sessions, and no others', async () => {
     const store = openStore()
     const agent = await open(echo, { store })
     const other = await open(echo, { store, name: 'other' })
@@ -124,7 +124,7 @@ describe('an agent', () => {
     expect(await agent.search('granite', { limit: 1 })).toHaveLength(1)
   })
 
-  it('gives the same key the same answer, and refuses it for other words', async () => {
+  it('returns the same answer for a repeated key, and refuses the key for another message', async () => {
     let steps = 0
     const agent = await open(() => said(`answer ${++steps}`))
     const session = agent.session('ana')
@@ -138,7 +138,7 @@ describe('an agent', () => {
     })
   })
 
-  it('tells of a failed turn with its reason, and serves the next message', async () => {
+  it('reports a failed turn with its reason, and answers the next message', async () => {
     const agent = await open((step) => {
       if (lastText(step) === 'break') throw new Error('no key')
       return echo(step)
@@ -160,7 +160,7 @@ describe('an agent', () => {
     expect(answer).toMatchObject({ kind: 'failed', reason: expect.stringMatching(reason) })
   })
 
-  it('tries again after a network error, retracts what was shown, and joins the rest', async () => {
+  it('retries after a network error, and retracts the text of the failed attempt', async () => {
     const errors: unknown[] = []
     const agent = await open(
       ({ attempt, delta }) => {
@@ -222,7 +222,7 @@ describe('an agent', () => {
     }
   })
 
-  it('stops a turn, and tells who asked', async () => {
+  it('stops a turn, and the caller receives the stop', async () => {
     const running = Promise.withResolvers<void>()
     const agent = await open(({ signal }) => {
       running.resolve()
@@ -251,7 +251,7 @@ describe('an agent', () => {
     expect(() => agent.session('ana')).toThrow('was closed')
   })
 
-  it('answers what another process was asked', async () => {
+  it('answers a message that another process accepted', async () => {
     const store = openStore()
     const first = await open(() => new Promise<never>(() => {}), { store })
     const sent = await first.session('ana').send('Hello.')
@@ -314,7 +314,7 @@ describe('an agent', () => {
     expect(JSON.stringify(await session.history())).toContain(url)
   })
 
-  it('compacts beside the conversation, in the words of `summarize`', async () => {
+  it('compacts in the background, with the text of `summarize`', async () => {
     const summary = `## Progress and decisions
 - We spoke of rivers. The user said again and again that the river is wide and slow here, and the agent saw it.
 - Nothing was decided, nothing was asked for, and no tool was called.`
@@ -343,7 +343,7 @@ describe('a tool of an agent', () => {
   const callOnce = (input: object) => (step: ChatStep) =>
     step.request.messages.at(-1)?.role === 'tool' ? said(lastText(step)) : calling(input)
 
-  it('runs when its call is durable, under a key, with checked input', async () => {
+  it('runs once its call is durable, with a key and checked input', async () => {
     const store = openStore()
     const seen: unknown[] = []
     const weather = tool({
@@ -395,7 +395,7 @@ describe('a tool of an agent', () => {
     expect(answer).toMatchObject({ kind: 'answered', text: expect.stringMatching(result) })
   })
 
-  it('may run again after a crash only if it says so', () => {
+  it('runs again after a crash only if it is declared repeatable', () => {
     const common = { description: 'x', input: town, execute: () => '' }
     const look = tool({ ...common, repeatable: true })
     const pay = tool({ ...common, repeatable: false })
@@ -446,7 +446,7 @@ describe('misuse of an agent', () => {
     ).rejects.toMatchObject({ code: 'invalid-option', at })
   })
 
-  it('refuses questions, keys and ids that cannot be meant', async () => {
+  it('refuses invalid messages, keys and ids', async () => {
     const session = (await open(echo)).session('ana')
     await expect(session.ask(said('x'))).rejects.toMatchObject({ code: 'invalid-message' })
     await expect(session.ask(5 as never)).rejects.toMatchObject({ code: 'invalid-message' })

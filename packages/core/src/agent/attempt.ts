@@ -69,7 +69,9 @@ export function textOfError(error: unknown): string {
   return typeof message === 'string' ? message : `${show(error)} was thrown, which is no Error.`
 }
 
-/** Calls a listener of the program. What it throws joins the text, so that it is neither lost nor in the way. */
+/**
+ * Calls a listener of the program. Adds an error that it throws to the text, instead of failing.
+ */
 export function callListener(text: string, name: string, listen: () => void): string {
   try {
     listen()

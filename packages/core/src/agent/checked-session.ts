@@ -15,7 +15,7 @@ import type { AgentSession } from './agent-types.ts'
 import type { AnyFormat } from './formats/format.ts'
 
 /**
- * A session handle that checks what it is given. A misspelt `key` would otherwise make a repeated
+ * A session handle that checks its arguments. A misspelt `key` would otherwise make a repeated
  * message a new one, and a misspelt word of `erase` would erase.
  */
 export function checkedSession<F extends AnyFormat>(session: AgentSession<F>): AgentSession<F> {

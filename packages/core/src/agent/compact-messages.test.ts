@@ -27,7 +27,7 @@ function listIn<Item>(format: 'openai-chat' | 'openai-responses' | 'anthropic' |
 const chat = listIn<Chat[number]>('openai-chat')
 
 describe('compactMessages', () => {
-  it('takes and gives the messages of each library in its own types', async () => {
+  it('accepts and returns the messages of each library in its own types', async () => {
     const small = { targetTokens: 8_000 }
     const a = await compactMessages(openaiChat, chat, small)
     expectTypeOf(a.messages).toEqualTypeOf<Chat>()
@@ -74,7 +74,7 @@ describe('compactMessages', () => {
     }
   })
 
-  it('leaves what fits alone, with a window or a target alone', async () => {
+  it('leaves a conversation that fits unchanged, with only a window or only a target', async () => {
     const fits = await compactMessages(openaiChat, chat, { contextWindow: 128_000 })
     expect(fits).toMatchObject({ kind: 'unchanged', reason: 'fits' })
     expect(fits.messages).toBe(chat)
@@ -94,7 +94,7 @@ describe('compactMessages', () => {
     expect(result.tokensAfter).toBeLessThanOrEqual(8_000)
   })
 
-  it('gives back the error of `summarize` as a value', async () => {
+  it('returns the error of `summarize` as a value', async () => {
     const cause = new Error('no key')
     const summarize = () => Promise.reject(cause)
     const result = await compactMessages(openaiChat, chat, { targetTokens: 8_000, summarize })
@@ -102,7 +102,7 @@ describe('compactMessages', () => {
     expect(result.messages).toBe(chat)
   })
 
-  it('says how much it would need where nothing fits', async () => {
+  it('says how many tokens it needs if nothing fits', async () => {
     const long: Chat = [{ role: 'system', content: 'Be brief. '.repeat(4_000) }, ...chat]
     const result = await compactMessages(openaiChat, long, { targetTokens: 2_000 })
     expect(result).toMatchObject({ kind: 'cannot-fit', reason: 'system-too-large' })
@@ -176,7 +176,7 @@ describe('misuse of compactMessages', () => {
         ['an answer larger than the window', 'maxOutputTokens', { maxOutputTokens: 128_001 }],
         ['a model that is no text', 'model', { model: 5 }],
         ['a focus that is no text', 'focus', { focus: 5 }],
-        ['a signal that is none', 'signal', { signal: {} }],
+        ['a signal of the wrong type', 'signal', { signal: {} }],
         ['a counter that is no function', 'countTokens', { countTokens: 5 }],
         ['a summarizer that is no function', 'summarize', { summarize: 'x' }],
       ] as const
@@ -213,7 +213,7 @@ describe('misuse of compactMessages', () => {
 })
 
 describe('isThroughlineError', () => {
-  it('knows an error of another copy of the package, and its code', () => {
+  it('recognizes an error of another copy of the package, and its code', () => {
     const copy = Object.assign(new Error('x'), { name: 'ThroughlineError', code: 'wrong-format' })
     expect(isThroughlineError(copy)).toBe(true)
     expect(isThroughlineError(copy, 'wrong-format')).toBe(true)

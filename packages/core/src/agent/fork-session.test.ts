@@ -26,7 +26,7 @@ async function open() {
 }
 
 describe('session.fork', () => {
-  it('gives a session that goes on from an entry, and leaves this one as it is [I36]', async () => {
+  it('returns a session that continues from an entry, and leaves the original unchanged [I36]', async () => {
     const { agent, requests } = await open()
     const session = agent.session('a')
     await session.ask('the first colour is red')
@@ -41,7 +41,7 @@ describe('session.fork', () => {
     expect((await session.history()).length).toBe(4)
   })
 
-  it('answers its own messages, though they have the numbers of those before it', async () => {
+  it('answers its own messages, although their numbers repeat those of the original', async () => {
     const { agent } = await open()
     const session = agent.session('a')
     const before = [await session.ask('one'), await session.ask('two')]
@@ -54,7 +54,7 @@ describe('session.fork', () => {
     for (const text of texts(after)) expect(text).toMatch(/^yes [34]$/)
   })
 
-  it('is one for one key, and refuses what it cannot make', async () => {
+  it('creates one fork per key, and refuses invalid requests', async () => {
     const { agent } = await open()
     const session = agent.session('a')
     expect(await session.fork()).toEqual({ kind: 'refused', why: 'unknown-entry', entries: 0 })

@@ -18,7 +18,7 @@ function open() {
 }
 
 describe('a durable run', () => {
-  it('makes each call once, and gives another process what it returned', async () => {
+  it('runs each call once, and returns its result to another process', async () => {
     const { store, journal } = open()
     let done = 0
     const value = { at: new Date(5), bytes: new Uint8Array([1, 2]), odd: { $date: 'no date' } }
@@ -35,7 +35,7 @@ describe('a durable run', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('does not do again what began and did not end, unless it may be repeated', async () => {
+  it('does not repeat a call that started and did not end, unless it is repeatable', async () => {
     const { store, journal } = open()
     // The process that began it never comes back to end it.
     void journal.run('c', 'k').once('pay', () => new Promise(() => {}))
@@ -51,7 +51,7 @@ describe('a durable run', () => {
     expect(await other().once('look', () => 'other', { repeatable: true })).toBe('fresh')
   })
 
-  it('keeps an error of a call, and makes the call of two processes once', async () => {
+  it('keeps the error of a call, and runs a call of two processes once', async () => {
     const { store, journal } = open()
     const fail = () => {
       throw new Error('no money')
@@ -117,7 +117,7 @@ describe('a value that a run keeps', () => {
 })
 
 describe('a list of a journal', () => {
-  it('changes once for each operation, and only behind the ending that was expected', async () => {
+  it('changes once for each operation, and only at the expected end', async () => {
     const { store, journal } = open()
     const list = journal.list('c', 'items')
     expect(await list.change({ operation: 'o1', add: [1, 2] })).toBe('changed')
@@ -132,7 +132,7 @@ describe('a list of a journal', () => {
     expect(await other.read()).toEqual([9])
   })
 
-  it('keeps changes of several processes at once apart', async () => {
+  it('applies concurrent changes of several processes one after another', async () => {
     const { store, journal } = open()
     const lists = [journal, openJournal({ store, name: 'mine' })].map((each) => each.list('c', 'l'))
     await lists[0]?.change({ add: [0] })
@@ -143,7 +143,7 @@ describe('a list of a journal', () => {
     expect(await journal.list('c', 'l').read()).toHaveLength(1)
   })
 
-  it('is erased with its conversation, which may begin again', async () => {
+  it('is erased with its conversation, which can be started again', async () => {
     const { store, journal } = open()
     await journal.list('c', 'l').change({ add: ['secret'] })
     const other = openJournal({ store, name: 'mine' }).list('c', 'l')
@@ -174,7 +174,7 @@ describe('a list of a journal', () => {
     ['name', () => openJournal({ store: open().store, name: '' })],
     ['key', () => open().journal.run('c', 5 as never)],
     ['conversation', () => open().journal.list('', 'l')],
-  ])('names a wrong "%s"', (at, wrong) => {
+  ])('refuses an invalid "%s" by name', (at, wrong) => {
     expect(wrong).toThrow(expect.objectContaining({ code: 'invalid-option', at }))
   })
 })

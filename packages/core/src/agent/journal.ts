@@ -241,7 +241,7 @@ class Conversation {
         sessionId: id,
         operation,
         reason: 'deleted by its program',
-        // A fork is made on purpose: keep it, and erase what it does not read.
+        // A fork is made on purpose: keep it, and erase only the entries that it does not read.
         forks: 'keep',
       })
       await eraseDeleted(this.#store, id)
@@ -275,7 +275,7 @@ class Conversation {
     }
   }
 
-  /** Reads what it has not seen, also of other processes. */
+  /** Reads new records, including those of other processes. */
   async #refresh(): Promise<void> {
     for (;;) {
       const id = this.#id ?? (await this.#open())

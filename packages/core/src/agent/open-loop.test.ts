@@ -35,7 +35,7 @@ async function echo(loop: ChatLoop): Promise<number> {
 }
 
 describe('a loop', () => {
-  it('shares its steps among any number of workers, each answer with its question', async () => {
+  it('shares its steps among any number of workers, and gives each question its own answer', async () => {
     const loop = await open()
     const workers = Array.from({ length: 4 }, () => echo(loop))
     const ids = Array.from({ length: 12 }, (_, number) => `user-${number}`)
@@ -58,7 +58,7 @@ describe('a loop', () => {
     expect(await asked).toMatchObject({ kind: 'answered', text: 'You said: Hello.' })
   })
 
-  it('fails a step as asked, and tells of a second reply', async () => {
+  it('fails a step on request, and reports a second reply', async () => {
     const loop = await open()
     const [first, second] = [loop.session('ana').ask('One.'), loop.session('bo').ask('Two.')]
     const seen: unknown[] = []

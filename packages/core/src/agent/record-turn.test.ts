@@ -35,7 +35,7 @@ const TURN: TurnRecord<Chat> = {
 }
 
 describe('a turn that another loop ran', () => {
-  it('is in the history and the context as it was, once per key', async () => {
+  it('is in the history and the context unchanged, once per key', async () => {
     const { store, loop } = await open()
     const session = loop.session('ana')
     expect(await session.record(TURN)).toEqual({ kind: 'recorded', turn: 1, isDuplicate: false })
@@ -49,7 +49,7 @@ describe('a turn that another loop ran', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('is refused under a key that was used for other words, and for another session', async () => {
+  it('is refused under a key of another turn or another session', async () => {
     const { loop } = await open()
     await loop.session('ana').record(TURN)
     const refused = { kind: 'refused', why: 'key-reused' }
@@ -57,7 +57,7 @@ describe('a turn that another loop ran', () => {
     expect(await loop.session('bo').record(TURN)).toEqual(refused)
   })
 
-  it('does not come between the steps of a turn that runs', async () => {
+  it('is refused during a running turn', async () => {
     const { loop } = await open()
     const session = loop.session('ana')
     const asked = session.ask('Hi.')
@@ -87,7 +87,7 @@ describe('a turn that another loop ran', () => {
     ])
   })
 
-  it('takes the response of a library', async () => {
+  it('accepts the response of a library', async () => {
     const store = openMemoryStore()
     await using loop = await openLoop({ store, name: 'm', format: aiSdk, contextWindow: 32_000 })
     const made = { response: { messages: [{ role: 'assistant' as const, content: 'Hello.' }] } }

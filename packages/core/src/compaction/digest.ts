@@ -14,7 +14,7 @@ import { redact } from './redact/redact.ts'
 /**
  * A handoff summary without a model: requests, answers, actions and reports in the conversation's
  * own words, under the headings that a model would use. It selects and shortens; it never
- * rephrases, so it cannot be wrong about what was said, only incomplete.
+ * rephrases, so it cannot be wrong about the conversation, only incomplete.
  *
  * Each section fills its share of the budget with its newest lines and shows them in order. Lines
  * of the previous summary are older than all others and take at most a part of each share, so ten

@@ -43,7 +43,7 @@ export async function planAndRun(
       import('./pipeline.ts'),
       isDigest ? undefined : import('./summary/write-summary.ts'),
     ])
-    // A writer that is called after this would never hear of it.
+    // A writer called after this would never notice the abort.
     request.signal?.throwIfAborted()
     const summarize =
       summary !== undefined ? writing?.takeGiven(summary) : writer && writing?.askWriter(writer)

@@ -13,7 +13,7 @@ function parses(text: string): boolean {
 }
 
 describe('scanDocument', () => {
-  it('finds the end of every document that JSON.parse takes', () => {
+  it('finds the end of every document that JSON.parse accepts', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('', ' ', '\n\t'), (text, blank) => {
         expect(scanDocument(blank + text + blank, 0)).toBe(blank.length + text.length)

@@ -46,7 +46,7 @@ export interface AssistantMessage extends MessageBase {
   readonly role: 'assistant'
   readonly parts: readonly AssistantPart[]
   readonly model?: string
-  /** Cut off while it was written: it ends no turn, so what it was to answer is still open. */
+  /** Cut off while it was written: it ends no turn, so its request is still open. */
   readonly isPartial?: true
   /** The reported usage of the call that made this message, if the source has it. */
   readonly usage?: Usage

@@ -41,7 +41,7 @@ const kinds = (messages: readonly Message[]) =>
   repairPairs(messages).repairs.map(({ kind, at }) => `${kind} @${at}`)
 
 describe('repairPairs', () => {
-  it('gives well paired messages back as the same array', () => {
+  it('returns well paired messages as the same array', () => {
     fc.assert(
       fc.property(conversation(), (messages) => {
         expect(repairPairs(messages).messages).toBe(messages)
@@ -50,7 +50,7 @@ describe('repairPairs', () => {
     )
   })
 
-  it('takes a reply in several messages, answered behind the last one, for well paired', () => {
+  it('accepts a reply in several messages with its results after the last one', () => {
     const messages = [
       reply(sealed),
       reply(call('a')),
@@ -61,7 +61,7 @@ describe('repairPairs', () => {
     expect(repairPairs(messages).messages).toBe(messages)
   })
 
-  it('repairs any list of messages once and for all', () => {
+  it('changes nothing in messages that it has repaired', () => {
     fc.assert(
       fc.property(messageList(), (messages) => {
         const once = repairPairs(messages)
@@ -90,7 +90,7 @@ describe('repairPairs', () => {
     )
   })
 
-  it('keeps a result whose call is gone as a note behind the results around it', () => {
+  it('keeps a result without its call as a note after the results around it', () => {
     const messages = [reply(call('a')), results(result('x'), result('a')), user('go on')]
     expect(outline(repairPairs(messages).messages)).toEqual([
       'assistant: call a',
@@ -101,7 +101,7 @@ describe('repairPairs', () => {
     expect(kinds(messages)).toEqual(['orphan-result @1'])
   })
 
-  it('answers an unanswered call directly behind it with an error', () => {
+  it('answers an unanswered call directly after it with an error', () => {
     const messages = [user('go'), reply(call('a')), reply(text('stopped')), user('again')]
     expect(outline(repairPairs(messages).messages)).toEqual([
       'user: go',
@@ -151,7 +151,7 @@ describe('repairPairs', () => {
     ])
   })
 
-  it('keeps the first of two results and the second as a note', () => {
+  it('keeps the first of two results, and the second as a note', () => {
     const messages = [reply(call('a')), results(result('a', 'one')), results(result('a', 'two'))]
     expect(outline(repairPairs(messages).messages)).toEqual([
       'assistant: call a',
@@ -170,7 +170,7 @@ describe('repairPairs', () => {
     expect(kinds(messages)).toEqual(['empty-call-id @0'])
   })
 
-  it('tells apart parts that are one object', () => {
+  it('distinguishes parts that are the same object', () => {
     const one = reply(call('a'))
     const answer = results(result('a'))
     expect(outline(repairPairs([one, answer, one, answer]).messages)).toEqual([
@@ -181,7 +181,7 @@ describe('repairPairs', () => {
     ])
   })
 
-  it('takes time in proportion to the list, however the ids collide', () => {
+  it('takes time in proportion to the list, even if all ids collide', () => {
     const hostile = (count: number): Message[] => [
       reply(...Array.from({ length: count }, () => call('a'))),
       user('between'),

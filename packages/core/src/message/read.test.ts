@@ -63,14 +63,14 @@ describe('readConversation refuses', () => {
     expect(error.message).toContain(`line ${line}, column ${column}`)
   })
 
-  it('what fits no format, with the reason of each', () => {
+  it('input that fits no format, with the reason of each', () => {
     const { message } = refusal('[{"kind":"event"}]')
     for (const name of ['openai-chat', 'openai-responses', 'anthropic', 'ai-sdk', 'codex', 'pi']) {
       expect(message).toMatch(new RegExp(`^ {2}${name}: .`, 'm'))
     }
   })
 
-  it('what is not of the format that was named', () => {
+  it('input that is not of the named format', () => {
     expect(refusal('[{"role":"user"}]', 'codex').message).toContain('codex: ')
     expect(refusal(`${hi}\n${hi}`, 'openai-chat').position).toEqual({ line: 2, column: 1 })
   })
@@ -81,7 +81,7 @@ describe('readConversation refuses', () => {
   })
 })
 
-describe('readConversation tells formats apart', () => {
+describe('readConversation distinguishes formats', () => {
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
   it.each<[FormatName, unknown]>([
     ['openai-chat', []],
@@ -116,13 +116,13 @@ describe('readConversation tells formats apart', () => {
     expect(readConversation(JSON.stringify(document), 'auto').format).toBe(format)
   })
 
-  it('reads late signs: the last of many messages decides', () => {
+  it('detects a format by the last of many messages', () => {
     const plain = Array.from({ length: 500 }, () => ({ role: 'user', content: 'hi' }))
     const last = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f' }] }
     expect(readConversation(JSON.stringify([...plain, last]), 'auto').format).toBe('anthropic')
   })
 
-  it('takes a named format at its word where the structure allows', () => {
+  it('uses a named format if the structure allows it', () => {
     const text = JSON.stringify([{ role: 'user', content: 'hi' }])
     for (const format of ['anthropic', 'ai-sdk', 'openai-responses'] as const) {
       expect(readConversation(text, format).format).toBe(format)

@@ -12,11 +12,11 @@ describe('textOf', () => {
     [{ type: 'opaque', provider: 'other', value: null }, '[unknown]'],
     [{ type: 'opaque', provider: 'other', value: { a: 1 } }, '[unknown]'],
     [{ type: 'opaque', provider: 'other', value: { type: 'audio' } }, '[audio]'],
-  ])('%j says %j', (part, text) => {
+  ])('the text of %j is %j', (part, text) => {
     expect(textOf(part)).toBe(text)
   })
 
-  it('joins what the parts of a message say', () => {
+  it('joins the texts of the parts of a message', () => {
     const message: Message = {
       role: 'tool',
       parts: [

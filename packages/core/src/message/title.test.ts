@@ -47,7 +47,7 @@ describe('sentenceOf', () => {
 })
 
 describe('firstSentence', () => {
-  it('takes the words of a person, and none of a program', () => {
+  it('uses the text of a person, and none of a program', () => {
     const say = (text: string, synthetic?: true): Message => ({
       ...{ role: 'user', parts: [{ type: 'text', text }] },
       ...(synthetic && { synthetic }),

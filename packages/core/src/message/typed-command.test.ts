@@ -33,7 +33,7 @@ describe('a slash command of Claude Code', () => {
     '<command-name>/fix',
     '<b>Hi</b>',
     '',
-  ])('leaves the person’s own text alone: %s', (text) => expect(typedText(text)).toBe(text))
+  ])('leaves the person’s own text unchanged: %s', (text) => expect(typedText(text)).toBe(text))
 
   it('takes time in proportion to the length of the text', () => {
     expect(typedText('<bash-input>'.repeat(50_000))).toHaveLength(12 * 50_000)

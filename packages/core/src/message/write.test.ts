@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Conversation } from './codec.ts'
 import { convertConversation } from './write.ts'
 
-it('takes messages, model and notes along, and leaves what surrounded them', () => {
+it('converts messages, model and notes, and leaves out other parts of the document', () => {
   const conversation: Conversation = {
     format: 'anthropic',
     messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }],

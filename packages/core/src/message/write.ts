@@ -17,7 +17,7 @@ export function writeConversation(conversation: Conversation): string {
  */
 export function convertConversation(conversation: Conversation, to: FormatName): Conversation {
   if (conversation.format === to) return conversation
-  codecOf(to) // Throws for a name that is none.
+  codecOf(to) // Throws for an unknown name.
   const { messages, model, notes } = conversation
   return { format: to, messages, ...(model !== undefined && { model }), notes }
 }

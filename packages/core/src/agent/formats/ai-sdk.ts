@@ -24,7 +24,7 @@ export interface AiSdk {
 export const aiSdk: Format<AiSdk> = /* @__PURE__ */ makeFormat<AiSdk>({
   codec: aiSdkFormat,
   dialect: openaiChatDialect,
-  // The packages of the AI SDK for each provider know what it takes, such as its sealed reasoning.
+  // The AI SDK's package for each provider knows what it accepts, such as its sealed reasoning.
   legal: (messages) => repairPairs(messages).messages,
   family: 'generic',
   request(messages) {

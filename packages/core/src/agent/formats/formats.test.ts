@@ -14,7 +14,7 @@ const TALK = [system('Be brief.'), user('One?'), assistant('Two.')]
 const TOOL = { name: 'find', description: 'Finds.', schema: { type: 'object' } }
 
 describe('the request of a format', () => {
-  it('of Chat Completions holds the system text among its messages', () => {
+  it('of Chat Completions has the system text among its messages', () => {
     const { request, family } = internalsOf(openaiChat)
     const messages = [
       { role: 'system', content: 'Be brief.' },
@@ -30,7 +30,7 @@ describe('the request of a format', () => {
     expect(family).toBe('openai')
   })
 
-  it('of Responses has it as instructions', () => {
+  it('of Responses has the system text as instructions', () => {
     const { request, family } = internalsOf(openaiResponses)
     const { instructions, input, tools } = request(TALK, [TOOL]) as {
       [key: string]: unknown[]
@@ -46,7 +46,7 @@ describe('the request of a format', () => {
     expect(family).toBe('openai')
   })
 
-  it('of Anthropic has it beside its messages', () => {
+  it('of Anthropic has the system text beside its messages', () => {
     const { request, family } = internalsOf(anthropic)
     expect(request(TALK, [TOOL])).toMatchObject({
       ...{ system: 'Be brief.', messages: [{ role: 'user' }, { role: 'assistant' }] },
@@ -56,7 +56,7 @@ describe('the request of a format', () => {
     expect(family).toBe('claude')
   })
 
-  it('of Gemini has it in the config, with the tools', () => {
+  it('of Gemini has the system text in the config, with the tools', () => {
     const { request, family } = internalsOf(gemini)
     const contents = [
       { role: 'user', parts: [{ text: 'One?' }] },
@@ -71,7 +71,7 @@ describe('the request of a format', () => {
     expect(family).toBe('gemini')
   })
 
-  it('of the AI SDK has it beside its messages, and leaves the tools alone', () => {
+  it('of the AI SDK has the system text beside its messages, and leaves the tools alone', () => {
     const { request, family } = internalsOf(aiSdk)
     const messages = [{ role: 'user' }, { role: 'assistant' }]
     expect(request(TALK, [TOOL])).toMatchObject({ system: 'Be brief.', messages })
@@ -82,7 +82,7 @@ describe('the request of a format', () => {
 })
 
 describe('the system text at the start', () => {
-  it('is joined and taken away, and stays where it stands later', () => {
+  it('is joined and removed at the start, and stays in place further down', () => {
     const [one, two, said] = [system('One.'), system('Two.'), user('Hello.')]
     expect(splitSystem([one, two, said, one])).toEqual({
       ...{ system: 'One.\n\nTwo.', rest: [said, one] },
@@ -153,14 +153,14 @@ describe('the messages of a response', () => {
 })
 
 describe('a format', () => {
-  it.each([undefined, null, 'openai', {}])('is none of %s', (given) => {
+  it.each([undefined, null, 'openai', {}])('cannot be %s', (given) => {
     const wrong = given as unknown as AnyFormat
     expect(() => internalsOf(wrong)).toThrow(
       expect.objectContaining({ code: 'unknown-format', at: 'format' }),
     )
   })
 
-  it('refuses messages of another one, and says where', () => {
+  it('refuses messages of another format, and names the option', () => {
     const internals = internalsOf(openaiChat)
     const items = [{ role: 'user', content: 'One?' }]
     expect(checkItems(internals, items, 'messages')).toBe(items)
@@ -172,7 +172,7 @@ describe('a format', () => {
     expect(openaiChat.name).toBe('openai-chat')
   })
 
-  it('keeps what stays of the AI SDK as it was: bytes, sealed reasoning, images in results', async () => {
+  it('keeps uncompacted messages of the AI SDK unchanged: bytes, sealed reasoning, images in results', async () => {
     const long: ModelMessage[] = Array.from({ length: 60 }, (_, number) => ({
       role: number % 2 === 0 ? 'user' : 'assistant',
       content: `${number}: ${'The river is wide and slow here. '.repeat(30)}`,

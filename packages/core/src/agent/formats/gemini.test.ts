@@ -20,7 +20,7 @@ const long: GeminiContent[] = Array.from({ length: 60 }, (_, number) => ({
 }))
 
 describe('the format of Gemini', () => {
-  it('is compacted to contents that the provider takes, with the newest as they were', async () => {
+  it('is compacted to contents that the provider accepts, with the newest unchanged', async () => {
     const asked: GeminiContent = { role: 'user', parts: [{ text: 'And now?' }] }
     const history = [...long, ...recorded.slice(0, 4), asked]
     const result = await compactMessages(gemini, history, { targetTokens: 4_000 })
@@ -36,7 +36,7 @@ describe('the format of Gemini', () => {
     expect(again.messages).toBe(result.messages)
   })
 
-  it('gives an agent calls without ids, and each its response and its signature back', async () => {
+  it('accepts calls without ids from an agent, and returns each with its response and its signature', async () => {
     const store = openMemoryStore()
     const requests: GeminiContent[][] = []
     await using agent = await openAgent({

@@ -98,7 +98,7 @@ describe('the format of LangChain', () => {
     },
   )
 
-  it('returns a chunk of a stream as it is', () => {
+  it('returns a chunk of a stream unchanged', () => {
     const chunk = new AIMessageChunk({ content: 'Hi.', tool_call_chunks: [] })
     expect((codec.format(codec.parse([chunk] as never)) as unknown[])[0]).toBe(chunk)
   })
@@ -116,7 +116,7 @@ describe('the format of LangChain', () => {
     )
   })
 
-  it('is compacted to messages of LangChain, and what stays is as it was', async () => {
+  it('is compacted to messages of LangChain, with the kept ones unchanged', async () => {
     const long = Array.from({ length: 60 }, (_, n) => {
       const text = `${n}: ${'The river is wide and slow here. '.repeat(30)}`
       return n % 2 === 0 ? new HumanMessage(text) : new AIMessage(text)

@@ -76,7 +76,7 @@ const codec: Codec<'langchain'> = {
 export const langchain: Format<LangChain> = /* @__PURE__ */ makeFormat<LangChain>({
   codec,
   dialect: openaiChatDialect,
-  // The packages of LangChain for each provider know what it takes.
+  // LangChain's package for each provider knows what it accepts.
   legal: (messages) => repairPairs(messages).messages,
   family: 'generic',
   request: (messages, tools) => ({

@@ -81,7 +81,7 @@ function keyBefore(text: string, end: number, done: number): Range | undefined {
   return from === undefined ? undefined : { from, to: END.lastIndex }
 }
 
-/** The place before the text if there is none nearby. */
+/** -1, just before the text, if there is none nearby. */
 function lineBreakBefore(text: string, at: number): number {
   const from = Math.max(0, at - LINE_CHARACTERS_MAX)
   const found = text.slice(from, at).lastIndexOf('\n')

@@ -19,7 +19,7 @@ describe('an image or a file is sent', () => {
     ['image/jpeg', Buffer.from('ffd8ffe0', 'hex')],
     ['image/gif', Buffer.from('GIF89a')],
     ['image/webp', Buffer.from('RIFF1234WEBP')],
-  ])('where it is the %s that it says it is, and of a size that is taken', (type, bytes) => {
+  ])('if it is a %s of its declared type and within the size limit', (type, bytes) => {
     const real = image(type, bytes)
     expect(sendableBlob(real, 'anthropic')).toBe(real)
     const forged = sendableBlob(image(type, Buffer.from('no such thing')), 'anthropic')
@@ -31,7 +31,7 @@ describe('an image or a file is sent', () => {
     expect(vast).toEqual({ type: 'text', text: '[image] (not shown: it is too large for a model)' })
   })
 
-  it('with every character of its text, a mark at the beginning too', () => {
+  it('with every character of its text, including a byte order mark', () => {
     const note = file('text/plain', Buffer.from('\uFEFFa,b'))
     expect(sendableBlob(note, 'openai-chat')).toMatchObject({
       type: 'text',
@@ -39,21 +39,21 @@ describe('an image or a file is sent', () => {
     })
   })
 
-  it('as what it is, whichever part it came in', () => {
+  it('by its content, in an image part or in a file part', () => {
     const picture = file('image/png', PNG)
     expect(sendableBlob(picture, 'anthropic')).toEqual({ type: 'image', source: picture.source })
     const paper = image('application/pdf', Buffer.from('%PDF-1.7'))
     expect(sendableBlob(paper, 'openai-responses')).toEqual({ type: 'file', source: paper.source })
   })
 
-  it('as its words where it is text', () => {
+  it('as text if it is text', () => {
     expect(sendableBlob(file('text/csv', Buffer.from('a,b\n1,ü')), 'openai-chat')).toEqual({
       type: 'text',
       text: '[file a]\na,b\n1,ü',
     })
   })
 
-  it('as the beginning of its words where there are many', () => {
+  it('as the beginning of its text if that is long', () => {
     for (const word of ['word ', 'слово ', '言葉 ', '🚢 ']) {
       const part = sendableBlob(file('text/plain', Buffer.from(word.repeat(50_000))), 'anthropic')
       const text = part.type === 'text' ? part.text : ''
@@ -63,7 +63,7 @@ describe('an image or a file is sent', () => {
     }
   })
 
-  it('not where no model reads its kind; it is named instead', () => {
+  it('as a note with its name if no model reads its type', () => {
     const zip = file('application/zip', Buffer.from('PK'))
     expect(sendableBlob(zip, 'anthropic')).toEqual({
       type: 'text',
@@ -76,7 +76,7 @@ describe('an image or a file is sent', () => {
     expect(sendableBlob(pdf, 'anthropic')).toBe(pdf)
   })
 
-  it('by its address or number as it is', () => {
+  it('by its URL or file id unchanged', () => {
     const far: ImagePart = { type: 'image', source: { kind: 'url', url: 'https://a.example/b' } }
     expect(sendableBlob(far, 'anthropic')).toBe(far)
   })

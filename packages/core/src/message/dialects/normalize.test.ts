@@ -85,14 +85,14 @@ describe('a handoff', () => {
     },
   )
 
-  it.each(DIALECTS)('takes in a protected user message before it: %s', (dialect) => {
+  it.each(DIALECTS)('joins a protected user message before it: %s', (dialect) => {
     const messages = [user('first'), { role: 'handoff', handoff } as const, user('go on')]
     expect(normalize(messages, dialect).map(({ role }) => role)).toEqual(['user'])
   })
 })
 
 describe('neighbours of one role', () => {
-  it('stay apart where the provider takes them', () => {
+  it('stay separate if the provider accepts them', () => {
     const messages = [user('one'), user('two'), reply('a'), reply('b'), user('three')]
     expect(normalize(messages, 'openai-chat')).toBe(messages)
     expect(normalize(messages, 'openai-responses')).toBe(messages)
@@ -107,7 +107,7 @@ describe('neighbours of one role', () => {
     },
   )
 
-  it('are a program’s together only where each of them is', () => {
+  it('are synthetic when joined only if each of them is', () => {
     const note: Message = { role: 'user', parts: [text('note')], synthetic: true }
     const marks = (...messages: Message[]) =>
       normalize(messages, 'anthropic').map((message) => 'synthetic' in message)
@@ -115,7 +115,7 @@ describe('neighbours of one role', () => {
     expect(marks(note, user('one'))).toEqual([false])
   })
 
-  it('become one where chat would look for the results between them', () => {
+  it('become one if chat would expect the results between them', () => {
     expect(
       outlineFor(
         'openai-chat',
@@ -126,7 +126,7 @@ describe('neighbours of one role', () => {
     ).toEqual(['assistant: call a, call b', 'tool: result a, result b'])
   })
 
-  it('give one message with all results of a step', () => {
+  it('become one message with all results of a step', () => {
     const messages = [
       user('go'),
       reply(call('a'), call('b')),
@@ -153,21 +153,21 @@ describe('the first role', () => {
 })
 
 describe('system text', () => {
-  it('that comes later stays where it is, in the user’s place where there is no other', () => {
+  it('in the middle stays where it is, in the user role if the provider has no other', () => {
     const messages = [system('be kind'), user('go'), reply('ok'), system('be quick'), user('on')]
     expect(normalize(messages, 'openai-chat')).toBe(messages)
     expect(outlineFor('anthropic', ...messages).slice(-1)).toEqual(['user: be quick, on'])
   })
 })
 
-describe('what says nothing', () => {
-  it('is left out', () => {
+describe('an empty part or message', () => {
+  it('is left out by itself', () => {
     const messages = [user('go'), reply('  '), user(''), reply(), user('on')]
     expect(outlineFor('openai-chat', ...messages)).toEqual(['user: go', 'user: on'])
     expect(outlineFor('anthropic', ...messages)).toEqual(['user: go, on'])
   })
 
-  it('beside other parts is left out for those who refuse it', () => {
+  it('is left out beside other parts if the provider refuses it', () => {
     const messages = [user('go'), reply('\n\n', call('a')), results(result('a', text('')))]
     expect(normalize(messages, 'openai-chat')).toBe(messages)
     expect(outlineFor('anthropic', ...messages)[1]).toBe('assistant: call a')
@@ -187,12 +187,12 @@ describe('reasoning', () => {
     }
   })
 
-  it('in a message of its own stays with the reply behind it', () => {
+  it('in a message of its own stays with the reply after it', () => {
     const messages = [user('go'), reply(item), reply(call('a')), results(result('a'))]
     expect(normalize(messages, 'openai-responses')).toBe(messages)
   })
 
-  it('of a reply that was broken off is left out', () => {
+  it('of an interrupted reply is left out', () => {
     const messages = [user('go'), reply(item), user('again'), reply('ok', thought), user('on')]
     expect(outlineFor('openai-responses', ...messages)).toEqual([
       'user: go',
@@ -215,7 +215,7 @@ describe('an image from a tool', () => {
     results(result('a', text('taken'), image as ResultPart)),
   ]
 
-  it('stays in the result where the provider takes it', () => {
+  it('stays in the result if the provider accepts it', () => {
     expect(normalize(step, 'anthropic')).toBe(step)
     expect(normalize(step, 'openai-responses')).toBe(step)
   })
@@ -250,7 +250,7 @@ describe('names', () => {
 })
 
 describe('render', () => {
-  it('asks the model to go on where it had the last word', () => {
+  it('asks the model to continue if the last message is its own', () => {
     expect(render([user('go'), reply('done')], 'openai-chat')).toEqual({
       messages: [
         { role: 'user', content: 'go' },
@@ -260,7 +260,7 @@ describe('render', () => {
     })
   })
 
-  it('writes calls and results as words for templates without tools', () => {
+  it('writes calls and results as text for templates without tools', () => {
     const messages = [
       system('be kind'),
       user('go'),
@@ -278,7 +278,7 @@ describe('render', () => {
     })
   })
 
-  it('puts Gemini’s responses in the order of the calls, and words in a turn of their own', () => {
+  it('puts Gemini’s responses in the order of the calls, and text in a turn of its own', () => {
     const messages = [
       system('be kind'),
       user('go'),
@@ -309,7 +309,7 @@ describe('render', () => {
     })
   })
 
-  it('puts Anthropic’s results and the words behind them in one message, results first', () => {
+  it('puts Anthropic’s results and the text after them in one message, results first', () => {
     const messages = [user('go'), reply(call('a')), results(result('a', text('ok'))), user('and?')]
     expect(render(messages, 'anthropic')['messages']).toEqual([
       { role: 'user', content: 'go' },

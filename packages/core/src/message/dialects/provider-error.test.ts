@@ -33,7 +33,7 @@ describe('complaintOf', () => {
     expect(reportedErrorOf(said, status)).toMatchObject(complaint)
   })
 
-  it.each([399, 600, '500', null])('takes %s for no status of an error', (code) => {
+  it.each([399, 600, '500', null])('ignores %s as a status', (code) => {
     expect(reportedErrorOf({ error: { code } })).not.toHaveProperty('status')
   })
 
@@ -114,18 +114,18 @@ describe('findOverflow', () => {
   it.each([
     ...['context_length_exceeded', 'exceed_context_size_error', 'request_too_large'],
     ...['model_context_window_exceeded', 'context_window_exceeded', 'string_above_max_length'],
-  ])('knows the code %s', (code) => {
+  ])('recognizes the code %s', (code) => {
     expect(found('no', 400, ['other', code])).toEqual({ kind: 'overflow' })
   })
 
-  it('takes a request that is too large for the server for one', () => {
+  it('treats a request that is too large for the server as an overflow', () => {
     expect(found('no', 413)).toEqual({ kind: 'overflow' })
     expect(found('no', 400)).toBeUndefined()
     expect(found('no')).toBeUndefined()
     expect(found('prompt is too long')).toEqual({ kind: 'overflow' })
   })
 
-  it.each([401, 403, 429])('is none under the status %i', (status) => {
+  it.each([401, 403, 429])('finds no overflow with the status %i', (status) => {
     expect(found('prompt is too long', status)).toBeUndefined()
   })
 
@@ -134,15 +134,15 @@ describe('findOverflow', () => {
     'too many tokens: 40000 input tokens per minute',
     'Limit (TPM) reached: too many tokens',
     'too many tokens, see your tpm limit',
-  ])('is none where waiting helps: %s', (text) => {
+  ])('finds no overflow if waiting helps: %s', (text) => {
     expect(found(text, 400)).toBeUndefined()
   })
 
-  it('is none under a code of rate limits', () => {
+  it('finds no overflow with a code for rate limits', () => {
     expect(found('too many tokens', 400, ['rate_limit_exceeded'])).toBeUndefined()
   })
 
-  it('may be the finish reason of an answer', () => {
+  it('finds an overflow in the finish reason of an answer', () => {
     expect(isOverflowFinish('model_context_window_exceeded')).toBe(true)
     expect([isOverflowFinish('stop'), isOverflowFinish(undefined)]).toEqual([false, false])
   })

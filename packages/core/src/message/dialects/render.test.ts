@@ -14,7 +14,7 @@ import { normalize } from './normalize.ts'
 import { render } from './render.ts'
 
 describe.each(DIALECTS)('render for %s', (dialect) => {
-  it('breaks no rule, whatever the messages', () => {
+  it('breaks no rule for any messages', () => {
     fc.assert(
       fc.property(messageList(), (messages) => {
         expect(checkWire(dialect, render(messages, dialect))).toEqual([])
@@ -23,7 +23,7 @@ describe.each(DIALECTS)('render for %s', (dialect) => {
     )
   })
 
-  it('breaks no rule for what careful agents record', () => {
+  it('breaks no rule for messages of a well-behaved agent', () => {
     fc.assert(
       fc.property(conversation(), (messages) => {
         expect(checkWire(dialect, render(messages, dialect))).toEqual([])

@@ -50,19 +50,22 @@ const codecs: readonly Pick<Codec, 'name' | 'parse' | 'format'>[] = [
   langchainFormat,
 ] as never
 
-it.each(codecs)('what changed after it was read from $name is written as it is now', (codec) => {
-  const conversation = { format: codec.name, messages: MESSAGES, notes: [] }
-  const read = codec.parse(codec.format(conversation))
-  expect(saidIn(read.messages)).toEqual(saidIn(MESSAGES))
-  const messages = read.messages.map(
-    (message) =>
-      ('parts' in message
-        ? { ...message, parts: (message.parts as readonly Part[]).map(changedPart) }
-        : message) as Message,
-  )
-  const again = codec.parse(codec.format({ ...read, messages }))
-  expect(saidIn(again.messages)).toEqual(saidIn(messages))
-})
+it.each(codecs)(
+  'a message read from $name and then changed is written with its change',
+  (codec) => {
+    const conversation = { format: codec.name, messages: MESSAGES, notes: [] }
+    const read = codec.parse(codec.format(conversation))
+    expect(saidIn(read.messages)).toEqual(saidIn(MESSAGES))
+    const messages = read.messages.map(
+      (message) =>
+        ('parts' in message
+          ? { ...message, parts: (message.parts as readonly Part[]).map(changedPart) }
+          : message) as Message,
+    )
+    const again = codec.parse(codec.format({ ...read, messages }))
+    expect(saidIn(again.messages)).toEqual(saidIn(messages))
+  },
+)
 
 /**
  * Documents with every kind of part and with fields that our model lacks. `old` stands wherever a
@@ -466,7 +469,7 @@ describe.each(codecs)('a document of $name', (codec) => {
     expect(codec.format(codec.parse(document))).toEqual(document)
   })
 
-  it('comes back with what has changed since, and nothing else', () => {
+  it('is written with its changes, and no others', () => {
     const read = codec.parse(document)
     const written = codec.format({ ...read, messages: renewed(read.messages) })
     expect(written).toEqual(renewed(document))

@@ -17,30 +17,33 @@ import { convertConversation, writeConversation } from '../write.ts'
 import { codecOf } from './all.ts'
 
 describe('every conversation of the samples and of the corpus', () => {
-  it.for(CORPUS_SETS)('is detected and comes back whole (%s)', (set, context) => {
-    const files = [...sampleFiles(set), ...corpusFiles(set)]
-    if (files.length === 0) context.skip(CORPUS_ABSENT)
-    const failures: string[] = []
-    let count = 0
-    for (const file of files) {
-      if (corpusSkip(file) !== undefined) continue
-      for (const { name, text, format } of conversationTexts(file)) {
-        count++
-        const read = readConversation(text, 'auto')
-        if (read.format !== format) failures.push(`${name}: taken for ${read.format}`)
-        const written = writeConversation(read)
-        const again = readConversation(written, format)
-        if (!isDeepStrictEqual(again.messages, read.messages)) failures.push(`${name}: messages`)
-        if (codecOf(format).framing === 'lines') continue
-        if (!isDeepStrictEqual(JSON.parse(written), JSON.parse(text)))
-          failures.push(`${name}: text`)
+  it.for(CORPUS_SETS)(
+    'is detected, and has the same messages after it is written (%s)',
+    (set, context) => {
+      const files = [...sampleFiles(set), ...corpusFiles(set)]
+      if (files.length === 0) context.skip(CORPUS_ABSENT)
+      const failures: string[] = []
+      let count = 0
+      for (const file of files) {
+        if (corpusSkip(file) !== undefined) continue
+        for (const { name, text, format } of conversationTexts(file)) {
+          count++
+          const read = readConversation(text, 'auto')
+          if (read.format !== format) failures.push(`${name}: taken for ${read.format}`)
+          const written = writeConversation(read)
+          const again = readConversation(written, format)
+          if (!isDeepStrictEqual(again.messages, read.messages)) failures.push(`${name}: messages`)
+          if (codecOf(format).framing === 'lines') continue
+          if (!isDeepStrictEqual(JSON.parse(written), JSON.parse(text)))
+            failures.push(`${name}: text`)
+        }
       }
-    }
-    expect(failures).toEqual([])
-    expect(count).toBeGreaterThan(0)
-  })
+      expect(failures).toEqual([])
+      expect(count).toBeGreaterThan(0)
+    },
+  )
 
-  it('keeps what people said in every other format', () => {
+  it('keeps the user’s text in every other format', () => {
     const lost: string[] = []
     const first = CORPUS_SETS.flatMap((set) =>
       corpusFiles(set)
@@ -59,7 +62,7 @@ describe('every conversation of the samples and of the corpus', () => {
     expect(lost).toEqual([])
   })
 
-  it('is skipped with a reason where a file holds none', (context) => {
+  it('is skipped with a reason if a file contains none', (context) => {
     if (corpusDir() === undefined) context.skip(CORPUS_ABSENT)
     const reasons = new Set(corpusFiles().map(corpusSkip))
     expect(reasons.size).toBe(3)

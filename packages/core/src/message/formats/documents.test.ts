@@ -39,7 +39,7 @@ describe('the input of a Responses request', () => {
     return read.messages.map(({ role, ...message }) => [role, 'parts' in message && message.parts])
   }
 
-  it('may be one string, which is what the user says', () => {
+  it('may be one string, the user’s message', () => {
     expect(say({ input: 'hello' })).toEqual([['user', [{ type: 'text', text: 'hello' }]]])
     expect(say({ model: 'm', instructions: 'Be brief.', input: 'hello' })).toMatchObject([
       ['system', [{ text: 'Be brief.' }]],
@@ -47,14 +47,14 @@ describe('the input of a Responses request', () => {
     ])
   })
 
-  it('may hold a refusal, which is what the assistant says', () => {
+  it('may contain a refusal, as text of the assistant', () => {
     const content = [{ type: 'refusal', refusal: 'I cannot do that.' }]
     expect(say({ input: [{ type: 'message', role: 'assistant', content }] })).toMatchObject([
       ['assistant', [{ type: 'text', text: 'I cannot do that.' }]],
     ])
   })
 
-  it('may name a file by its address, its bytes or its id, and is given back that way', () => {
+  it('may give a file by its URL, its bytes or its id, and is written back the same', () => {
     const [url, bytes] = ['https://files.example/a.pdf', 'data:application/pdf;base64,QUJD']
     const fileOf = (fields: { [key: string]: string }) => {
       const content = [{ type: 'input_file', filename: 'a.pdf', ...fields }]

@@ -129,7 +129,7 @@ const cases = [
 ]
 
 describe.each(cases)('$codec.name lines', ({ codec, lines }) => {
-  it('hold the same messages when they are written and read again', () => {
+  it('give the same messages after they are written and read again', () => {
     fc.assert(
       fc.property(lines, (document) => {
         const read = codec.parse(document)

@@ -13,7 +13,7 @@ const write = (format: FormatName, messages: readonly Message[]) =>
   writeConversation({ format, messages, notes: [] })
 
 describe.each(FORMAT_NAMES)('messages written as %s', (format) => {
-  it('say the same when they are read again, as far as the format can say it', () => {
+  it('have the same content when read again, as far as the format can express it', () => {
     fc.assert(
       fc.property(conversation(), (messages) => {
         const again = readConversation(write(format, messages), format)
@@ -23,12 +23,12 @@ describe.each(FORMAT_NAMES)('messages written as %s', (format) => {
     )
   })
 
-  it('are read again and written the same, whatever they hold', () => {
+  it('are written the same after they are read again, for any content', () => {
     fc.assert(
       fc.property(messageList({ maxLength: 6 }), (list) => {
         const messages = list.filter((message) => !imitatesItems(message))
         const text = write(format, messages)
-        fc.pre(text !== '') // nothing of the messages could be said, and a log without lines is none
+        fc.pre(text !== '') // the format could express nothing, and a log without lines is not a log
         const once = readConversation(text, format)
         const twice = readConversation(writeConversation(once), format)
         expect(twice.messages).toEqual(once.messages)

@@ -71,7 +71,7 @@ const OWN: { readonly [format in FormatName]?: readonly FormatName[] } = {
 describe.each(opaque)('%s', (_, format, item, document) => {
   const read = readConversation(JSON.stringify(document), format)
 
-  it('goes back byte for byte', () => {
+  it('is written back byte for byte', () => {
     expect(JSON.parse(writeConversation(read))).toEqual(document)
     expect(JSON.stringify(JSON.parse(writeConversation(read)))).toContain(JSON.stringify(item))
   })
@@ -87,8 +87,8 @@ describe.each(opaque)('%s', (_, format, item, document) => {
   })
 })
 
-describe('seals that several formats carry', () => {
-  it('travel from the SDK and from pi to their provider', () => {
+describe('sealed reasoning that several formats carry', () => {
+  it('is passed from the SDK and from pi to its provider', () => {
     const sealed = {
       role: 'assistant',
       content: [

@@ -45,7 +45,7 @@ it.each(SIGNS)('a sign of %s: %j', (language, item) => {
   }
 })
 
-it('says in which part of the request it stands', () => {
+it('names the part of the request that has the sign', () => {
   const wrapper = { key: 'messages', fields: {} } as const
   const items = [said({ type: 'document', source })]
   expect(doubtBySigns({ items, wrapper }, 'openai-chat')).toBe(
@@ -59,11 +59,11 @@ it.each([
   said({ type: 'image' }),
   said({ type: 'file', file: 'a' }),
   { role: 'assistant', content: 'a' },
-])('none for anybody: %j', (item) => {
+])('no sign of any format: %j', (item) => {
   expect(doubtBySigns({ items: [item, 'bare'] }, 'openai-chat')).toBeUndefined()
 })
 
-it('a system text beside the messages is none of chat, unless a sign says otherwise', () => {
+it('a system text beside the messages is not of chat, unless a sign says otherwise', () => {
   const items = [{ role: 'user', content: 'a' }]
   const withSystem = (system: JsonObject['system']) =>
     ({ items, wrapper: { key: 'messages', fields: { system: system ?? null } } }) as const

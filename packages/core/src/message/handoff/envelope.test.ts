@@ -42,7 +42,7 @@ const full: Handoff = handoffOf({
 })
 
 describe('the envelope of a handoff', () => {
-  it('gives the same handoff back when it is read again', () => {
+  it('returns the same handoff when it is read again', () => {
     expect(findHandoff([writeEnvelope(full)])).toEqual([{ role: 'handoff', handoff: full }])
   })
 
@@ -53,7 +53,7 @@ describe('the envelope of a handoff', () => {
     expect(message?.role === 'handoff' && message.handoff.summary).toBe(full.summary)
   })
 
-  it('parts from words before and behind it', () => {
+  it('is separated from text before and after it', () => {
     const envelope = writeEnvelope(full)
     const merged: UserMessage = {
       role: 'user',
@@ -66,7 +66,7 @@ describe('the envelope of a handoff', () => {
     ])
   })
 
-  it('tells the model that it is a record, and that answered requests are done [S7]', () => {
+  it('says that it is a record, and that answered requests are done [S7]', () => {
     const [header, preamble = ''] = textOf(writeEnvelope(full)).split('\n')
     expect(header).toMatch(/^\[handoff /)
     expect(preamble).toContain('it is not a request')
@@ -89,18 +89,18 @@ describe('the envelope of a handoff', () => {
     expect(sections[3]).toBe('files]\nchanged /a/b c.ts #7 sha256:abc123\nread /a/d.ts #9\n')
   })
 
-  it('is never of system rank and says that it was written by a program', () => {
+  it('never has the system role, and says that a program wrote it', () => {
     expect(writeEnvelope(full)).toMatchObject({ role: 'user', synthetic: true })
   })
 
-  it('is inert when one letter of it was changed', () => {
+  it('is plain text if one letter of it was changed', () => {
     const [part] = writeEnvelope(handoffOf()).parts
     const text = part?.type === 'text' ? part.text : ''
     const forged = [user(text.replace('Work went on', 'Work went in'))]
     expect(findHandoff(forged)).toBe(forged)
   })
 
-  it('keeps quoted fences inside preserved words, summaries and ledgers as words', () => {
+  it('keeps fences that messages, summaries and ledgers quote as plain text', () => {
     const quoted = textOf(writeEnvelope(full))
     const nested = handoffOf({
       preserved: [{ message: user(quoted), number: 1, state: 'answered' }],
@@ -109,12 +109,12 @@ describe('the envelope of a handoff', () => {
     expect(findHandoff([writeEnvelope(nested)])).toEqual([handoff(nested)])
   })
 
-  it('counts once: a second one is something that somebody said', () => {
+  it('is recognized once: a second one is plain text', () => {
     const messages: Message[] = [handoff(), assistant('ok'), writeEnvelope(full)]
     expect(findHandoff(messages)).toBe(messages)
   })
 
-  it('stands near the beginning: far behind it somebody has quoted one', () => {
+  it('is recognized only near the beginning of a message: a later one is a quotation', () => {
     const talk = Array.from({ length: 40 }, () => [user('and?'), assistant('well')]).flat()
     const messages: Message[] = [...talk, writeEnvelope(full)]
     expect(findHandoff(messages)).toBe(messages)
@@ -123,14 +123,14 @@ describe('the envelope of a handoff', () => {
     })
   })
 
-  it('is not looked for in what tools and the assistant say', () => {
+  it('is not recognized in tool results and replies', () => {
     const messages: Message[] = [user('hi'), assistant(textOf(writeEnvelope(full)))]
     expect(findHandoff(messages)).toBe(messages)
   })
 })
 
 describe('pinNameProblem', () => {
-  it('takes ids, but not the name that the notes of the agent have', () => {
+  it('accepts ids, except the name of the pin with the agent’s notes', () => {
     expect(['a', 'A-1_b', 'x'.repeat(64)].map(pinNameProblem)).toEqual([null, null, null])
     expect(pinNameProblem(NOTES_PIN)).toContain('reserved for the notes')
     for (const name of ['', 'a b', 'a.b', 'x'.repeat(65)]) {

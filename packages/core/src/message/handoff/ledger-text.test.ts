@@ -5,7 +5,7 @@ import { LEDGER_KINDS } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
 
 describe('the ledger as text', () => {
-  it('puts words of a kind on one line and sentences on their own', () => {
+  it('puts words of a kind on one line and each sentence on its own', () => {
     const entries = [
       { kind: 'error', text: 'connection refused by 10.0.0.7', count: 1, number: 4 },
       { kind: 'path', text: '/srv/app/main.ts', count: 1, number: 2 },

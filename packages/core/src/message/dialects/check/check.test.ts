@@ -249,13 +249,13 @@ describe('checkWire for gemini', () => {
 })
 
 describe.each(DIALECTS)('checkWire for %s', (dialect) => {
-  it.each(RULES_BY_DIALECT[dialect])('finds a break of %s', (rule) => {
+  it.each(RULES_BY_DIALECT[dialect])('finds a violation of %s', (rule) => {
     const wire = BROKEN[dialect][rule]
     if (wire === undefined) throw new Error(`no example breaks ${rule}: ${explainRule(rule)}`)
     expect(checkWire(dialect, wire).map((violation) => violation.rule)).toContain(rule)
   })
 
-  it('knows no rule without an example', () => {
+  it('has an example of every rule', () => {
     expect(Object.keys(BROKEN[dialect]).toSorted()).toEqual(RULES_BY_DIALECT[dialect].toSorted())
   })
 
@@ -325,7 +325,7 @@ describe.each(DIALECTS)('checkWire for %s', (dialect) => {
     )
   })
 
-  it('finds fault with half of the slices that keep the last messages', () => {
+  it('finds violations in at least half of the slices that keep the last messages', () => {
     let broken = 0
     let slices = 0
     fc.assert(
@@ -350,13 +350,13 @@ describe.each(DIALECTS)('checkWire for %s', (dialect) => {
     expect(broken / slices).toBeGreaterThan(dialect.startsWith('openai') ? 0.2 : 0.4)
   })
 
-  it('names the place', () => {
+  it('names the place of a violation', () => {
     const wire = BROKEN[dialect]['lone-surrogate'] ?? null
     expect(checkWire(dialect, wire)[0]?.at).toMatch(/^(messages|input|contents|system)/)
   })
 })
 
-describe('what each provider refuses beside', () => {
+describe('what each provider refuses as well', () => {
   const rules = (dialect: Dialect, wire: JsonObject) =>
     checkWire(dialect, wire).map(({ rule }) => rule)
   const anthropic = (...messages: JsonValue[]): JsonObject => ({ messages })

@@ -29,18 +29,18 @@ it.each<readonly [string, JsonObject]>([
     { ...call, output: { type: 'text', value: 'a', note: 1 }, extra: [2] },
   ],
   ['text content', content({ type: 'text', text: 'a', providerOptions: { b: 1 } })],
-  ['a text that is none', content({ type: 'text', text: 7 })],
+  ['a text that is not a string', content({ type: 'text', text: 7 })],
   ['bare content', content('a')],
   ['media', content({ type: 'media', data: 'AAAA', mediaType: 'image/png' })],
   ['an image', content({ type: 'image-data', data: 'AAAA', mediaType: 'image/png' })],
   ['a file', content({ type: 'file-data', data: 'AAAA', mediaType: 'application/pdf', name: 'a' })],
   ['media without a type', content({ type: 'media', data: 'AAAA' })],
   ['an item of another kind', content({ type: 'file-url', url: 'https://a.example/b' })],
-])('%s comes back as it was', (_what, value) => {
+])('%s is returned unchanged', (_what, value) => {
   expect(writeAiResult(read(value))).toEqual(value)
 })
 
-it('knows pictures, files and errors for what they are', () => {
+it('recognizes pictures, files and errors', () => {
   const kinds = (value: JsonObject) => read(value).output.map(({ type }) => type)
   const media = (type: string, mediaType: string) => content({ type, data: 'AAAA', mediaType })
   expect(kinds(content('a', { type: 'text', text: 'b' }))).toEqual(['text', 'text'])

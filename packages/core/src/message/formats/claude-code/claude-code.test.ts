@@ -40,7 +40,7 @@ describe('claude-code', () => {
     ])
   })
 
-  it('has what the person wrote while a turn was running, once', () => {
+  it('has a message that the person wrote during a turn, once', () => {
     const queued = (uuid: string, parent: string, more: JsonObject) =>
       line('attachment', uuid, parent, {
         attachment: { type: 'queued_command', commandMode: 'prompt', ...more },
@@ -76,7 +76,7 @@ describe('claude-code', () => {
     ])
   })
 
-  it('takes the line before for a parent that is missing', () => {
+  it('uses the previous line if the parent is missing', () => {
     const lines = [user('1', null, 'ask'), reply('2', 'lost', 'm1', text('answer'))]
     expect(said(claudeCodeFormat.parse(lines))).toEqual(['user: ask', 'assistant: answer'])
   })
@@ -135,7 +135,7 @@ describe('claude-code', () => {
     expect(again.messages).toEqual(messages)
   })
 
-  it('keeps unknown fields of lines, messages and blocks, and chains the lines anew', () => {
+  it('keeps unknown fields of lines, messages and blocks, and links the lines again', () => {
     const lines = [
       user('1', 'gone', 'ask', { cwd: '/a', thinkingMetadata: { level: 'high' } }),
       reply('2', '1', 'm1', { ...text('x'), citations: [] }, { input_tokens: 1 }),
@@ -167,7 +167,7 @@ describe('claude-code', () => {
     expect(line).toMatchObject({ isCompactSummary: true })
   })
 
-  it('takes the mark from an older summary that no longer leads', () => {
+  it('removes the mark from an older summary that is no longer first', () => {
     const lines = [user('1', null, 'so far', { isCompactSummary: true }), user('2', '1', 'next')]
     const written = claudeCodeFormat.format(compacted(claudeCodeFormat.parse(lines), 2))
     const again = claudeCodeFormat.parse(written)
@@ -175,7 +175,7 @@ describe('claude-code', () => {
     expect(again.messages[1]).toMatchObject({ synthetic: true })
   })
 
-  it('leaves the mark off where it would hide what stands before', () => {
+  it('omits the mark where it would hide earlier messages', () => {
     const messages: Message[] = [
       { role: 'user', parts: [{ type: 'text', text: 'first' }] },
       { role: 'handoff', handoff },

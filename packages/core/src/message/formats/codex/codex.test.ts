@@ -40,7 +40,7 @@ describe('codex', () => {
     expect(read.messages[2]).not.toHaveProperty('synthetic')
   })
 
-  it('takes the newest compaction for what came before it', () => {
+  it('replaces earlier items by the newest compaction', () => {
     const compaction = (payload: JsonObject) => ({ timestamp: 't', type: 'compacted', payload })
     const read = codexFormat.parse([
       meta,
@@ -70,7 +70,7 @@ describe('codex', () => {
     expect(codexFormat.parse(written).messages).toEqual(read.messages)
   })
 
-  it('rebuilds the history of a compaction that recorded none, and undoes turns', () => {
+  it('rebuilds the history of a compaction without one, and removes undone turns', () => {
     const read = codexFormat.parse([
       meta,
       item(message('user', 'ask')),

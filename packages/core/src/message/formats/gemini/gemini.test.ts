@@ -31,7 +31,7 @@ describe('contents of Gemini', () => {
     expect(results.map(({ isError }) => isError === true)).toEqual([false, true, false])
   })
 
-  it('are written for the provider, from its own messages and from those of others', () => {
+  it('are written from messages of Gemini and of other formats', () => {
     const { messages } = geminiFormat.parse(contents)
     const legal = normalize(
       [...messages, { role: 'user', parts: [{ type: 'text', text: 'Go on.' }] }],
@@ -80,7 +80,7 @@ describe('contents of Gemini', () => {
     expect(checkWire('gemini', { contents: foreign })).toEqual([])
   })
 
-  it('keep results and words of one turn together, in their order', () => {
+  it('keep results and text of one turn together, in their order', () => {
     const call = { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] }
     const answer = { functionResponse: { name: 'f', response: { output: 'x' } } }
     const turn = [call, { role: 'user', parts: [{ text: 'Before.' }, answer, { text: 'After.' }] }]
@@ -110,7 +110,7 @@ describe('contents of Gemini', () => {
     ['another role', [{ role: 'assistant', parts: [] }], /the role "assistant"/],
     ['parts that are a text', [{ role: 'user', parts: 'x' }], /has no parts/],
     ['a request', { contents: [] }, /expected an array/],
-  ])('are none of %s', (_, document, reason) => {
+  ])('are not detected in %s', (_, document, reason) => {
     expect(geminiFormat.reject(document)).toMatch(reason)
   })
 })

@@ -15,7 +15,7 @@ describe('hermes', () => {
     { role: 'user', content: '[CONTEXT COMPACTION — REFERENCE ONLY] so far' },
   ]
 
-  it('reads lists that were kept as text, and writes them so again', () => {
+  it('reads lists that were stored as text, and writes them as text', () => {
     const read = hermesFormat.parse([meta, ...rows])
     expect(read.messages).toMatchObject([
       { parts: [{ type: 'text' }, { type: 'image' }], at: '1970-01-01T00:00:00.500Z' },
@@ -27,7 +27,7 @@ describe('hermes', () => {
     expect(hermesFormat.format(read)).toEqual([meta, ...rows])
   })
 
-  it('reads what Python wrote, and writes the same bytes', () => {
+  it('reads JSON of Python, and writes the same bytes', () => {
     const written = [
       [
         'user',

@@ -15,20 +15,20 @@ it.each([
   if (read?.style) expect(writeJson(read.value, read.style)).toBe(text)
 })
 
-it('takes the three words that JSON lacks, but not within a text', () => {
+it('accepts NaN and the two infinities, but not within a string', () => {
   expect(readPythonJson('{"a": NaN, "b": -Infinity, "c": "NaN, \\"Infinity"}')).toEqual({
     ...{ value: { a: null, b: null, c: 'NaN, "Infinity' }, style: null },
   })
 })
 
-it('knows a text in a style of its own, and what is no list or object', () => {
+it('reads other spacing without a style, and only lists and objects', () => {
   expect(readPythonJson('{ "a":1 }')).toEqual({ value: { a: 1 }, style: null })
   for (const text of ['7', '"a"', 'null', 'true', '{', '']) {
     expect(readPythonJson(text)).toBeUndefined()
   }
 })
 
-it('escapes beyond ASCII by default only', () => {
+it('escapes characters beyond ASCII only by default', () => {
   expect(writeJson('é', 'python')).toBe('"\\u00e9"')
   expect(writeJson('é', 'python-raw')).toBe('"é"')
   expect(writeJson('é', 'compact')).toBe('"é"')

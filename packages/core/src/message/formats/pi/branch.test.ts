@@ -21,14 +21,14 @@ describe('the active entries of a pi session', () => {
     expect(activeEntries([])).toEqual([])
   })
 
-  it('are the way from the last entry to the root', () => {
+  it('are the path from the last entry to the root', () => {
     const lines = [header, said('a', null), said('b', 'a'), said('c', 'a'), said('d', 'c')]
     expect(idsOf(lines)).toEqual(['a', 'c', 'd'])
     // A note without an id is on no branch and ends none.
     expect(idsOf([...lines, { type: 'label', parentId: 'b' }])).toEqual(['a', 'c', 'd'])
   })
 
-  it('end where a parent is missing or comes again', () => {
+  it('end where a parent is missing or repeats', () => {
     expect(idsOf([said('b', 'gone'), said('c', 'b')])).toEqual(['b', 'c'])
     expect(idsOf([said('a', 'b'), said('b', 'a')])).toEqual(['a', 'b'])
   })
@@ -38,7 +38,7 @@ describe('the active entries of a pi session', () => {
     ...kept,
   })
 
-  it('are the newest compaction, what it kept, and what came after', () => {
+  it('are the newest compaction, the entries it kept, and the later ones', () => {
     const lines = [
       header,
       said('a', null),
@@ -60,7 +60,7 @@ describe('the active entries of a pi session', () => {
     ['names a line', { firstKeptEntryIndex: 2 }, ['x', 'b', 'c']],
     ['names the line of the session', { firstKeptEntryIndex: 0 }, ['x', 'c']],
     ['names a line that is not there', { firstKeptEntryIndex: 99 }, ['x', 'c']],
-  ])('keep nothing else where a compaction %s', (_, kept, ids) => {
+  ])('keep nothing else if a compaction %s', (_, kept, ids) => {
     const lines = [header, said('a', null), said('b', 'a'), compaction('x', 'b', kept)]
     expect(idsOf([...lines, said('c', 'x')])).toEqual(ids)
   })

@@ -37,7 +37,7 @@ describe('pi', () => {
   it.each([
     ['by id', { firstKeptEntryId: '2' }],
     ['by line', { firstKeptEntryIndex: 2 }],
-  ])('shows the summary, then what it kept (%s), then the rest', (_, kept) => {
+  ])('returns the summary, then the kept messages (%s), then the rest', (_, kept) => {
     const read = piFormat.parse([
       session,
       entry('1', null, user('gone')),
@@ -97,13 +97,13 @@ describe('pi', () => {
     ['openai-responses', 'openai'],
     ['google-generative-ai', 'google'],
     ['bedrock-converse-stream', 'other'],
-  ])('takes a seal under %s for one of %s', (api, provider) => {
+  ])('assigns sealed reasoning under %s to %s', (api, provider) => {
     const content = [{ type: 'thinking', thinking: 'hm', thinkingSignature: 'sig' }]
     const read = piFormat.parse([session, entry('1', null, { role: 'assistant', api, content })])
     expect(read.messages).toMatchObject([{ parts: [{ sealed: { provider } }] }])
   })
 
-  it('does not bring back what was cut from the output of a command', () => {
+  it('does not restore the removed part of a command’s output', () => {
     const command = { role: 'bashExecution', command: 'find', output: 'a.ts\n'.repeat(1_000) }
     const read = piFormat.parse([session, entry('1', null, command)])
     const short = { role: 'user', synthetic: true, parts: [{ type: 'text', text: 'Ran find' }] }
@@ -113,7 +113,7 @@ describe('pi', () => {
     expect(piFormat.parse(written).messages).toMatchObject([short])
   })
 
-  it('tells an older summary that no longer leads as something the program said', () => {
+  it('reads an older summary that is no longer first as a synthetic message', () => {
     const summary = { type: 'compaction', id: '1', parentId: null, summary: 'so far' }
     const read = piFormat.parse([session, summary, entry('2', '1', user('next'))])
     const again = piFormat.parse(piFormat.format(compacted(read, 2)))
