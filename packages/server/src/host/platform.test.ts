@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { programEnvironment, stateFolder } from './platform.ts'
 
 describe('onEndSignal', () => {
@@ -69,7 +69,7 @@ describe('stateFolder', () => {
     mkdirSync(join(named, 'throughline'), { recursive: true, mode: 0o700 })
     harm(named)
     expect(() => stateFolder({ XDG_STATE_HOME: named })).toThrow(
-      /throughline \(XDG_STATE_HOME\) is not used: .* is writable by every user\. .* or unset XDG_STATE_HOME/,
+      /throughline \(XDG_STATE_HOME\) is not used: .* is writable by every user\. .* Set XDG_STATE_HOME/,
     )
   })
 
@@ -78,6 +78,18 @@ describe('stateFolder', () => {
     const named = place()
     chownSync(named, 65_533, 65_533)
     expect(() => stateFolder({ XDG_STATE_HOME: named })).toThrow('belongs to another user (65533)')
+  })
+
+  it('is refused below a HOME in which others can write', () => {
+    const home = place()
+    vi.stubEnv('HOME', home)
+    try {
+      expect(stateFolder({})).toBe(join(home, '.local', 'state', 'throughline'))
+      chmodSync(home, 0o777)
+      expect(() => stateFolder({})).toThrow(/\(below HOME\) is not used: .* Set XDG_STATE_HOME to/)
+    } finally {
+      vi.unstubAllEnvs()
+    }
   })
 
   function linkElsewhere(named: string): void {

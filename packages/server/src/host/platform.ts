@@ -57,21 +57,21 @@ export function signalExitCode(signal: NodeJS.Signals): number {
 
 /**
  * The folder for state between runs: conversations of clients, the input history, copies of logs.
- * A user who can write to it could read and replace them, so a named folder must be the user's own.
- * The variable must hold an absolute path and is ignored otherwise, as its specification says.
+ * A user who can write to it could read and replace them, so it must be the user's own: `HOME` can name
+ * the home of another user, after `su -m` or some kinds of `sudo`. `XDG_STATE_HOME` must hold an absolute path and is ignored otherwise, as its specification says.
  */
 export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
   if (isWindows) {
     return join(env['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local'), 'throughline')
   }
   const named = env['XDG_STATE_HOME'] ?? ''
-  if (!isAbsolute(named)) return join(homedir(), '.local', 'state', 'throughline')
-  const folder = join(named, 'throughline')
+  const isNamed = isAbsolute(named)
+  const folder = join(isNamed ? named : join(homedir(), '.local', 'state'), 'throughline')
   const doubt = doubtOf(folder, env)
   if (doubt === null) return folder
   throw new UsageError(
-    `${folder} (XDG_STATE_HOME) is not used: ${doubt.replace(/^it /, 'the folder ')}. Others could ` +
-      'read and exchange what is kept there. Name a folder of your own that only you can write to, or unset XDG_STATE_HOME.',
+    `${folder} (${isNamed ? 'XDG_STATE_HOME' : 'below HOME'}) is not used: ${doubt.replace(/^it /, 'the folder ')}. ` +
+      'Others could read and exchange what is kept there. Set XDG_STATE_HOME to a folder of your own that only you can write to.',
   )
 }
 

@@ -77,6 +77,11 @@ function assignmentAt(text: string, at: number, end: number): Assignment | undef
     const value = quotedValue(text, from, opened)
     return value === undefined ? undefined : { name, value, from, form: 'quoted' }
   }
+  if (separator === ':') {
+    const below = WORD_BELOW.exec(text.slice(from, from + BELOW_CHARACTERS_MAX))?.[1]
+    if (below !== undefined)
+      return { name, value: below, from: text.indexOf(below, from), form: 'bare' }
+  }
   const words = separator === ':' ? (blockAt(text, from) ?? phraseAt(text, from, name)) : undefined
   if (words !== undefined) return { name, form: 'line', ...words }
   const isTight = separator === '=' && text.charAt(from - 1) === '='
@@ -89,6 +94,10 @@ function assignmentAt(text: string, at: number, end: number): Assignment | undef
     form: formOfBare(text, { begin, end: from + value.length, name, isTight }),
   }
 }
+
+const BELOW_CHARACTERS_MAX = 300
+/** In YAML a value may be a line of its own; a key or a list is none. */
+const WORD_BELOW = /^\r?\n[ \t]{1,40}([^\s#:-]\S{2,250}(?<!:))[ \t]{0,4}(?:[\r\n]|$)/
 
 type Words = Pick<Assignment, 'value' | 'from'>
 

@@ -55,6 +55,8 @@ const CANARIES: readonly (readonly [kind: string, secret: string])[] = [
   ['supabase', `sbp_${made(40, HEX)}`],
   ['vault', `hvs.${made(90, WORD)}`],
   ['terraform', `${made(14, WORD)}.atlasv1.${made(67, WORD)}`],
+  ['brevo', `xkeysib-${made(64, HEX)}-${made(16, WORD)}`],
+  ['vercel', `vercel_blob_rw_${made(16, WORD)}_${made(30, WORD)}`],
   ['pulumi', `pul-${made(40, HEX)}`],
   ['doppler', `dp.pt.${made(43, WORD)}`],
   ['stripe', `sk_live_${made(24, WORD)}`],
@@ -196,6 +198,15 @@ describe('redact', () => {
     ["tool --password='Tr0ub'\\''4dor' -v", "tool --password='[secret:password]' -v"],
     ['password: &pw Tr0ub4dor', 'password: &pw [secret:password]'],
     ['password: |\n  Tr0ub4dor\nuser: a', 'password: |\n  [secret:password]\nuser: a'],
+    ['password:\n  Tr0ub4dor&3xyz\nuser: a', 'password:\n  [secret:password]\nuser: a'],
+    [`a:\r\n  api_key:\r\n    ${hex}`, 'a:\r\n  api_key:\r\n    [secret:credential]'],
+    // As a part of a URL
+    [`?next=api_key%3D${hex}%26x%3D1`, '?next=api_key%3D[secret:credential]%26x%3D1'],
+    [
+      `%7B%22access_token%22%3A%22${hex}%22%7D`,
+      '%7B%22access_token%22%3A%22[secret:credential]%22%7D',
+    ],
+    ['u?q=password%3Dh%75nt%21er2%26', 'u?q=password%3D[secret:password]%26'],
     ['mnemonic: legal winner thank year wave', 'mnemonic: [secret:password]'],
     ['postgres://app:sw/rd#fish@db/x', 'postgres://app:[secret:url]@db/x'],
     // Flags and commands

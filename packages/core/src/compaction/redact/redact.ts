@@ -1,7 +1,7 @@
 import { isAscii } from '../../base/bytes.ts'
 import type { TextPart } from '../../message/message.ts'
+import { asItReads } from './as-it-reads.ts'
 import { findAssignments } from './assignments.ts'
-import { withoutInvisible } from './invisible.ts'
 import { findByPosition } from './positions.ts'
 import { findPrivateKeys } from './private-keys.ts'
 import { findInProse } from './prose.ts'
@@ -44,7 +44,7 @@ const MARK_CHARACTERS_MAX = 30
 /** Where the secrets are: in order, without overlaps, none inside a mark. */
 export function findSecrets(text: string): readonly Secret[] {
   const plain = isAscii(text)
-  const mayHide = !plain || HIDING.test(text)
+  const mayHide = !plain || MAY_HIDE.test(text)
   const found = [...find(text, plain), ...(mayHide ? findAsItReads(text) : [])]
   found.sort((a, b) => a.from - b.from || b.to - a.to)
   const secrets: Secret[] = []
@@ -56,9 +56,9 @@ export function findSecrets(text: string): readonly Secret[] {
   return secrets
 }
 
-/** How ASCII text writes invisible characters. */
+/** How ASCII text hides a key. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
-const HIDING = /\x1b|\\(?:u|x1b|e|033)/i
+const MAY_HIDE = /\x1b|\\(?:u|x1b|e|033)|%[2-7]/i
 
 /**
  * Web pages and word processors use spaces, letters and digits of other widths. Each is one character, so
@@ -79,13 +79,14 @@ function narrow(text: string): string {
 }
 
 function findAsItReads(text: string): readonly Secret[] {
-  const visible = withoutInvisible(text)
-  if (visible === undefined) return []
-  return find(visible.text, false).map(({ kind, from, to }) => ({
-    kind,
-    from: visible.at(from),
-    to: visible.at(to - 1) + 1,
-  }))
+  const read = asItReads(text)
+  if (read === undefined) return []
+  return find(read.text, false).map(({ kind, from, to }) => {
+    const last = read.at(to - 1)
+    // A character behind a percent sign takes three.
+    const width = text.charAt(last) === read.text.charAt(to - 1) ? 1 : 3
+    return { kind, from: read.at(from), to: last + width }
+  })
 }
 
 const WHOLE_MARK = /^\[secret:[a-z-]{2,20}\]/

@@ -135,6 +135,7 @@ const SHAPES: readonly Shape[] = [
     apart: true,
   },
   { kind: 'sendgrid', begins: ['SG.'], tail: '[\\w-]{16,32}\\.[\\w-]{30,}', apart: true },
+  { kind: 'brevo', begins: ['xkeysib-', 'xsmtpsib-'], tail: '[0-9a-f]{64}-\\w{10,}' },
   { kind: 'mailgun', begins: ['key-'], tail: '[0-9a-f]{32}(?![A-Za-z0-9])', apart: true },
   { kind: 'shopify', begins: ['shpat_', 'shpca_', 'shppa_', 'shpss_'], tail: '[0-9a-fA-F]{32,}' },
   { kind: 'square', begins: ['sq0atp-', 'sq0csp-'], tail: '[\\w-]{20,}' },
@@ -152,6 +153,7 @@ const SHAPES: readonly Shape[] = [
     tail: '[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){3,5}',
     apart: true,
   },
+  { kind: 'vercel', begins: ['vercel_blob_rw_'], tail: '\\w{30,}' },
   {
     kind: 'vercel',
     begins: ['vcp_', 'vci_', 'vca_', 'vcr_', 'vck_'],

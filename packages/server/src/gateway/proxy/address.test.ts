@@ -12,6 +12,12 @@ it.each([
   ['/v1/models', {}, openai],
   ['/v1/models', { 'x-api-key': 'k' }, anthropic],
   ['/api/oauth/profile', { authorization: 'Bearer sk-ant-oat01-k' }, anthropic],
+  ['/v1/messages/count_tokens?beta=true', { authorization: 'Bearer sk-of-a-gateway' }, anthropic],
+  ['/messages', {}, anthropic],
+  ['/v1/threads/thread_1/messages', { authorization: 'Bearer sk-proj-k' }, openai],
+  ['/v1/threads/thread_1/messages', {}, openai],
+  ['/', { authorization: 'Bearer sk-proj-k' }, openai],
+  ['/', {}, anthropic],
   ['/p/mine/v1/messages', {}, mine],
   ['/l/launch/p/mine?x=1', {}, mine],
 ])('sends %s with %j to the provider whose credentials it carries', (path, headers, to) => {

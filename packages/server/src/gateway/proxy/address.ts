@@ -31,11 +31,14 @@ export function upstreamFor(
 ): URL | ProxyRefusal {
   if (provider !== null) return named?.get(provider) ?? UNKNOWN_PROVIDER
   if (/\/(?:responses|chat\/completions|embeddings)(?:\/|$)/.test(pathname)) return openai
-  if (/\/messages(?:\/|$)/.test(pathname)) return anthropic
+  // OpenAI has paths that end in messages, too: `/v1/threads/ID/messages`.
+  if (/^\/(?:v1\/)?messages(?:\/|$)/.test(pathname)) return anthropic
+  const [key] = /^Bearer sk-(?:ant-)?/.exec(headers.authorization ?? '') ?? []
+  if (key === 'Bearer sk-') return openai
   const isAnthropic =
+    key !== undefined ||
     headers['anthropic-version'] !== undefined ||
     headers['x-api-key'] !== undefined ||
-    headers.authorization?.startsWith('Bearer sk-ant-') === true ||
     headers['user-agent']?.startsWith('claude') === true ||
     pathname === '/api/hello' ||
     pathname === '/'

@@ -83,14 +83,15 @@ export interface NamedFile {
 
 /**
  * Files that are read or run later: key files, programs named by a path, the files among the arguments
- * of a server (`node server.js`), and the folders in which commands run. `folder` is where programs
- * are started.
+ * of a server (`node server.js`, `node --import=hooks.mjs`), and the folders in which commands run. `folder` is
+ * where programs are started.
  */
 export function namedFiles(config: Config, folder: string): readonly NamedFile[] {
   const walk = (value: unknown, path: Path): readonly NamedFile[] => {
     if (typeof value === 'string') {
-      const file = resolve(folder, value)
-      const isNamed = isProgram(path) ? value.includes('/') : isArgument(path) && isFile(file)
+      const [, ofOption] = (isArgument(path) && /^--?[\w-]+=(.+)$/.exec(value)) || []
+      const file = resolve(folder, ofOption ?? value)
+      const isNamed = isProgram(path) ? value.includes('/') : isArgument(path) && isScript(file)
       return isNamed ? [{ path, file }] : []
     }
     if (typeof value !== 'object' || value === null) return []
@@ -123,11 +124,12 @@ function isArgument(path: Path): boolean {
   return path.at(-4) === 'mcp' && path.at(-2) === 'args'
 }
 
-function isFile(path: string): boolean {
+/** A file, or one that somebody could still create there: as a program, by its name. */
+function isScript(path: string): boolean {
   try {
     return statSync(path).isFile()
   } catch {
-    return false
+    return /\.(?:[cm]?[jt]s|node|so|py|rb|pl|php|sh|jar)$/.test(path)
   }
 }
 

@@ -145,8 +145,25 @@ describe('a configuration found by searching', () => {
     chmodSync(at('open/server.js'), 0o644)
     chmodSync(at('open'), 0o777)
     expect(problemsIn(work)).toContain(`${at('open')} is writable by every user`)
-    // A folder that it gets is data.
+    // Others could create it.
     rmSync(at('open/server.js'))
+    expect(problemsIn(work)).toContain(`${at('open')} is writable by every user`)
+  })
+
+  it('is refused when others could write to a script that an option of a program names', () => {
+    const { work, in: at } = fixture(
+      'agents: {main: {mcp: {t: {command: node, args: ["--import=open/hooks.mjs", server.js, --log=open/x.log]}}}}',
+    )
+    mkdirSync(at('open'), { mode: 0o755 })
+    expect(problemsIn(work)).toBe(null)
+    chmodSync(at('open'), 0o777)
+    expect(problemsIn(work)).toContain('`agents.main.mcp.t.args.0` names')
+  })
+
+  it('is used when a program gets a folder that others can write to: it is data', () => {
+    const { work, in: at } = fixture('agents: {main: {mcp: {t: {command: node, args: [open]}}}}')
+    mkdirSync(at('open'), { mode: 0o755 })
+    chmodSync(at('open'), 0o777)
     expect(problemsIn(work)).toBe(null)
   })
 
