@@ -47,7 +47,8 @@ const ARCHITECTURE: Architecture = {
     agent: ['base', 'message', 'tokens', 'compaction', 'store', 'session'],
     adapters: ['base', 'agent'],
     // packages/server
-    model: ['base', 'message'],
+    // Of compaction the masking of secrets, for the words of providers.
+    model: ['base', 'message', 'compaction'],
     tools: ['base', 'message', 'store', 'session'],
     turn: ['base', 'message', 'tokens', 'tools', 'model', 'session'],
     auxiliary: ['base', 'message', 'tokens', 'compaction', 'model'],

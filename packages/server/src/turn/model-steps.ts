@@ -7,9 +7,9 @@ import type { Deadlines } from '../model/connections/deadlines.ts'
 import type { CallUsage, EndPiece, Model, StreamPiece, ToolSpec } from '../model/model.ts'
 import {
   type CalledRoute,
-  explainOutcome,
   type Outcome,
   prospectOf,
+  quoteOutcome,
 } from '../model/outcomes/outcome.ts'
 import { calledRoute, type ModelRoute } from '../model/routes/route.ts'
 import { judgeAnswer, withoutCalls } from './answer-verdict.ts'
@@ -195,7 +195,7 @@ class Step {
       }
       default: {
         const retryable = prospectOf(outcome) === 'heals'
-        return { kind: 'failed', reason: explainOutcome(outcome, this.#called), retryable }
+        return { kind: 'failed', reason: quoteOutcome(outcome, this.#called), retryable }
       }
     }
   }
@@ -248,7 +248,7 @@ class Step {
   }
 
   #announceRetry({ after, delayMs }: Extract<StreamPiece, { kind: 'retry' }>): void {
-    const text = explainOutcome(after, this.#called)
+    const text = quoteOutcome(after, this.#called)
     const nextTryAt = Math.round(this.#parts.clock.now() + delayMs)
     this.#parts.onPiece?.(this.#attempt, { kind: 'retry', text, nextTryAt })
   }

@@ -2,7 +2,8 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 
 /**
  * The error that a provider reports in an error body, a stream event or a JSON document with status
- * 200. It is only classified, never logged or shown: such texts quote requests and keys.
+ * 200. It is only classified, never logged: such texts quote requests and keys. `message` may be shown to
+ * people, masked.
  */
 export interface ReportedError {
   readonly status?: number
@@ -10,6 +11,8 @@ export interface ReportedError {
   readonly codes: readonly string[]
   /** The error text, lower case, cut to `TEXT_MAX`. */
   readonly text: string
+  /** What it says to people, cut to `TEXT_MAX`. */
+  readonly message?: string
 }
 
 const TEXT_MAX = 8_192
@@ -22,10 +25,12 @@ export function reportedErrorOf(said: JsonValue | undefined, status?: number): R
   const numbers = [status, error?.['code'], error?.['statusCode'], error?.['status']]
   const found = numbers.find(isErrorStatus)
   const text = typeof body === 'string' ? body : JSON.stringify(body ?? '')
+  const message = isObject(body) ? messageOf(body, error) : undefined
   return {
     ...(found !== undefined && { status: found }),
     codes,
     text: text.slice(0, TEXT_MAX).toLowerCase(),
+    ...(message !== undefined && { message: message.slice(0, TEXT_MAX) }),
   }
 }
 
@@ -42,6 +47,17 @@ function errorOf(body: JsonObject): JsonObject {
   if (isObject(response) && isObject(response['error'])) return response['error']
   if (isObject(data)) return { ...body, ...errorOf(data) }
   return body
+}
+
+function messageOf(body: JsonObject, error: JsonObject | undefined): string | undefined {
+  const said = [
+    error?.['message'],
+    error?.['detail'],
+    body['message'],
+    body['detail'],
+    body['error'],
+  ]
+  return said.find((each) => typeof each === 'string' && each !== '') as string | undefined
 }
 
 function isErrorStatus(value: unknown): value is number {

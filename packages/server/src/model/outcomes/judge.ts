@@ -6,7 +6,14 @@ import {
 } from '#core/message/dialects/provider-error'
 import { REQUEST_ID, type WireRecord } from '../calls/exchange.ts'
 import { judgeConnection } from './connection-fault.ts'
-import type { FinishReason, MalformedReason, Outcome, ProviderRefusal } from './outcome.ts'
+import {
+  type FinishReason,
+  HEALING,
+  type MalformedReason,
+  type Outcome,
+  type ProviderRefusal,
+} from './outcome.ts'
+import { providerWords } from './provider-words.ts'
 
 /**
  * Reduces all facts of a call to one outcome. The order matters: our own abort comes before the
@@ -78,14 +85,18 @@ function judgeDocument(text: string, evidence: CallEvidence): Outcome {
 function judgeComplaint(complaint: ReportedError, { wire, nowMs }: CallEvidence): Outcome {
   const overflow = findOverflow(complaint)
   if (overflow !== undefined) return overflow
-  const { status, codes } = complaint
+  const { status, codes, message = '' } = complaint
   const code = codes.find((word) => CODE.test(word))
   const retryAfterMs = retryAfter(wire.headers ?? {}, nowMs)
+  const refusal = refusalOf(complaint)
+  // What cannot heal ends the turn, and its reason becomes part of the conversation.
+  const said = HEALING.includes(refusal) ? providerWords(message) : ''
   return {
     kind: 'refused',
-    refusal: refusalOf(complaint),
+    refusal,
     ...(status !== undefined && { status }),
     ...(code !== undefined && { code }),
+    ...(said !== '' && { said }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
 }

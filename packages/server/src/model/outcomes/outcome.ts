@@ -1,6 +1,9 @@
 import type { DeadlineName } from '../connections/deadlines.ts'
 
-/** The outcome of a call, as one word with its facts. It never contains a provider's text. */
+/**
+ * The outcome of a call, as one word with its facts. Of a provider's text it contains only `said`, which is
+ * for people: it is never logged, recorded or shown to a model, because a provider may quote the request.
+ */
 export type Outcome =
   | { readonly kind: 'finished'; readonly finish: FinishReason }
   | { readonly kind: 'interrupted' }
@@ -20,6 +23,8 @@ export type Outcome =
       readonly status?: number
       /** The provider's error code, if it is a single word. */
       readonly code?: string
+      /** The provider's own message, as `providerWords` has it; only if the failure can heal. */
+      readonly said?: string
       readonly retryAfterMs?: number
     }
   | { readonly kind: 'malformed'; readonly what: MalformedReason }
@@ -93,7 +98,7 @@ export function prospectOf(outcome: Outcome): Prospect {
 const FIXED: readonly MalformedReason[] = ['not-sent', 'redirect']
 
 // A used-up quota returns with the next payment or the next billing period.
-const HEALING: readonly ProviderRefusal[] = [
+export const HEALING: readonly ProviderRefusal[] = [
   'rate-limit',
   'overloaded',
   'server-error',
@@ -134,6 +139,14 @@ export function explainOutcome(outcome: Outcome, route?: CalledRoute): string {
     case 'malformed':
       return MALFORMATIONS[outcome.what]
   }
+}
+
+/** The same with the provider's own message, quoted. For notices: not for logs and transcripts. */
+export function quoteOutcome(outcome: Outcome, route?: CalledRoute): string {
+  const text = explainOutcome(outcome, route)
+  const said = outcome.kind === 'refused' ? outcome.said : undefined
+  if (said === undefined) return text
+  return `${text} ${route?.host ?? 'The provider'} says: “${said}”`
 }
 
 function askedFor(refusal: ProviderRefusal, route: CalledRoute | undefined): string {
