@@ -8,7 +8,7 @@ const HIDING =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
   /\p{Default_Ignorable_Code_Point}|\\u(?:00ad|200[b-f]|206[0-4]|fe0[\da-f]|feff)|(?:\x1b|\\u001b|\\x1b|\\e|\\033)\[[\d;]{0,20}[mK]|%[2-7][\da-f]/giu
 
-export interface Reading {
+interface Reading {
   readonly text: string
   /** The position of a character of this text in the original one. */
   readonly at: (index: number) => number
