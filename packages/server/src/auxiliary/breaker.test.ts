@@ -58,7 +58,7 @@ describe('standingOf', () => {
     })
   })
 
-  it('never pauses longer than ten minutes, whatever is recorded', () => {
+  it('never pauses longer than ten minutes, for any record', () => {
     const outcome = fc.constantFrom(reset, badKey, 'answered', 'interrupted', 'anything')
     const rows = fc.array(fc.record({ outcome, at: fc.integer({ min: 0, max: 2 * NOW }) }))
     fc.assert(

@@ -35,7 +35,7 @@ describe('maskMessages', () => {
     expect(masked[2]).toMatchObject({ role: 'tool', parts: [{ type: 'tool-result', callId: '1' }] })
   })
 
-  it('masks a value whose name tells that it is one', () => {
+  it('masks a value whose name marks it as a secret', () => {
     const [masked] = maskMessages([call({ password: 'hunter2-x', path: 'a.txt' })])
     expect(masked).toMatchObject({
       parts: [{ input: { password: '[secret:field]', path: 'a.txt' } }],

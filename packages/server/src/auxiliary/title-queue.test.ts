@@ -23,7 +23,7 @@ it('writes a few titles at once, all of them in the end, and one of a session at
   expect(begun.toSorted()).toEqual(['s0', ...names].toSorted())
 })
 
-it('goes on after a failure, which its caller hears of, and starts none after its end', async () => {
+it('continues after a failure, which it reports to its caller, and starts nothing after its end', async () => {
   const queue = new TitleQueue()
   const failing = queue.write(sessionId('a'), () => Promise.reject(new Error('no model')))
   await expect(failing).rejects.toThrow('no model')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderOwn } from './text.ts'
 
-describe('the report on a store of ours', () => {
+describe('the report on a Throughline store', () => {
   it('names the sessions of each finding, once', () => {
     const plain = { severity: 'fault', since: null, advice: 'Restore it.' } as const
     const text = renderOwn({

@@ -5,7 +5,7 @@ describe('a wait with a deadline', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('leaves no timer behind, however it ends', async () => {
+  it('leaves no timer running, however it ends', async () => {
     const signal = new AbortController().signal
     expect(await within(600_000, signal, async () => 'answered')).toBe('answered')
     const failing = within(600_000, signal, () => Promise.reject(new Error('failed')))

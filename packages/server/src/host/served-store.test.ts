@@ -55,7 +55,7 @@ describe('the list of servers beside a store', () => {
     server.close()
   })
 
-  it('is not kept behind a link, whose target stays as it is', () => {
+  it('is not written through a link, whose target stays unchanged', () => {
     const place = join(folder, 'linked')
     const target = join(folder, 'target')
     mkdirSync(place)

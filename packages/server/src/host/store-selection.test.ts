@@ -74,7 +74,7 @@ it('a command that fails leaves the new store to a process that opened it meanwh
   expect(existsSync(store)).toBe(true)
 })
 
-it('knows what turns may spend, except for a store that the configuration does not name', async ({
+it('returns the spending limits of turns, except for a store that the configuration does not name', async ({
   onTestFinished,
 }) => {
   const root = mkdtempSync(join(tmpdir(), 'throughline-place-'))

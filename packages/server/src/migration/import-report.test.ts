@@ -23,7 +23,7 @@ it('adds up, and knows when a row has no place', () => {
   expect(addUp([])).toEqual({ in: 0, brought: 0, before: 0, copies: 0, silent: 0, left: 0 })
 })
 
-it('tells the sum of rows, and of lines those without words as well', () => {
+it('gives the total of rows, and for lines also those without text', () => {
   expect(renderImport(reportOf('row', { ...rows, in: 17, silent: 0 }))).toContain(
     'Rows there: 17. Brought now: 1. Here before: 2. Copies: 3. Left: 11.\nEvery row is accounted for.',
   )
@@ -64,7 +64,7 @@ it('has a heading only for what there is', () => {
   )
 })
 
-it('names the profile that could not be read, and the command that tells more', () => {
+it('names the profile that could not be read, and the command for details', () => {
   const unread = [{ name: 'old', store: 'old.db', problem: 'It is torn.' }]
   const text = renderImport({ profiles: [], unread, isDryRun: false } as unknown as ImportReport)
   expect(text).toContain('Profile old (old.db) was not brought, or not to its end: It is torn.')

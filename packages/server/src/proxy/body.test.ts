@@ -4,7 +4,7 @@ import { parseItem, readBody } from './body.ts'
 const bytes = (text: string) => Buffer.from(text)
 
 describe('readBody', () => {
-  it('finds every item where it is, whatever the strings hold', () => {
+  it('finds the place of every item, with any content of strings', () => {
     const items = [
       { a: 'brace } bracket ] quote " back\\' },
       { b: ['x', { c: '\\"' }] },
@@ -31,7 +31,7 @@ describe('readBody', () => {
     expect(second?.fields).toBe(first?.fields)
   })
 
-  it('takes an item for known only if it ends where it ended', () => {
+  it('treats an item as known only if it ends in the same place', () => {
     const first = readBody(bytes('{"messages":[{"n":1}'.concat(']}')), 'messages')
     const second = readBody(bytes('{"messages":[{"n":12}]}'), 'messages', first)
     expect(second?.known).toBe(0)

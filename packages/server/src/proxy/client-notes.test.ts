@@ -26,7 +26,7 @@ describe('splitNotes', () => {
     expect(kindOf('<system-reminder>\nA')).not.toBe(kindOf('<system-reminder>\nB'))
   })
 
-  it('takes linear time for tags without end', () => {
+  it('takes linear time for tags that are never closed', () => {
     const prepare = (count: number) => {
       const many = '\n<system-reminder>'.repeat(count)
       const inLine = `${'x<system-reminder>'.repeat(4 * count)}</system-reminder>`

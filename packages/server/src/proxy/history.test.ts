@@ -67,7 +67,7 @@ const result = (id: string, text: string): JsonObject => ({
 })
 const reminder = (text: string) => `<system-reminder>\n${text}\n</system-reminder>`
 
-describe('a history and what is recorded of it', () => {
+describe('a history compared with its record', () => {
   it('records nothing twice when a request is sent again [proxy law 5]', () => {
     const transcript = new Transcript()
     const items = [user('one'), assistant('two', use('c')), user(result('c', 'x'))]
@@ -77,7 +77,7 @@ describe('a history and what is recorded of it', () => {
     expect([transcript.tail, transcript.rewinds]).toEqual([tail, 0])
   })
 
-  it('takes a moved cache mark, another spelling and other key orders for the same [proxy law 5]', () => {
+  it('treats a moved cache mark, another spelling and other key orders as the same [proxy law 5]', () => {
     const transcript = new Transcript()
     transcript.record([user('one '), assistant(use('c')), user(result('c', 'x'))])
     const { tail } = transcript
@@ -88,7 +88,7 @@ describe('a history and what is recorded of it', () => {
     expect(transcript.tail).toBe(tail)
   })
 
-  it('takes a model switch for an extension [proxy law 6]', () => {
+  it('treats a model switch as an extension [proxy law 6]', () => {
     const transcript = new Transcript()
     const thinking = { type: 'thinking', thinking: 'hm', signature: 's' }
     transcript.record([user(reminder('env'), 'one'), assistant(thinking, 'two'), user('three')])
@@ -99,7 +99,7 @@ describe('a history and what is recorded of it', () => {
     expect([transcript.tail, transcript.rewinds]).toEqual([tail + 1, 0])
   })
 
-  it('takes a prompt appended to an unanswered message for an extension [proxy law 7]', () => {
+  it('treats a prompt appended to an unanswered message as an extension [proxy law 7]', () => {
     const transcript = new Transcript()
     transcript.record([user('one'), assistant(use('c')), user(result('c', 'x'))])
     const { tail } = transcript
@@ -107,7 +107,7 @@ describe('a history and what is recorded of it', () => {
     expect([transcript.tail, transcript.rewinds]).toEqual([tail + 1, 0])
   })
 
-  it('takes a reminder inside a result for no change of the result', () => {
+  it('does not treat a reminder inside a result as a change of the result', () => {
     const transcript = new Transcript()
     transcript.record([user('one'), assistant(use('c')), user(result('c', 'x'))])
     const { tail } = transcript
@@ -138,7 +138,7 @@ describe('a history and what is recorded of it', () => {
     expect(transcript.tree.head.depth).toBe(3)
   })
 
-  it('goes on behind a handoff that the client names by its address', () => {
+  it('continues after a handoff that the client names by its address', () => {
     const transcript = new Transcript()
     const call = { type: 'function_call', call_id: 'c', name: 'run', arguments: '{}' }
     const output = { type: 'function_call_output', call_id: 'c', output: 'x' }

@@ -12,7 +12,7 @@ const purpose = (request: RequestFacts) => purposeOf(request, identify(request))
 const metadata = (value: object) => ({ 'x-codex-turn-metadata': JSON.stringify(value) })
 
 describe('identify', () => {
-  it('tells a sub-agent from its main thread by its own header [proxy law 10]', () => {
+  it('distinguishes a sub-agent from its main thread by its header [proxy law 10]', () => {
     const headers = { 'x-claude-code-session-id': 's' }
     const main = identify(facts({ headers }))
     const agent = identify(facts({ headers: { ...headers, 'x-claude-code-agent-id': 'a1' } }))
@@ -20,7 +20,7 @@ describe('identify', () => {
     expect([agent.session, agent.agent]).toEqual(['s', 'a1'])
   })
 
-  it('knows Codex by its thread and opencode by its session and parent', () => {
+  it('identifies Codex by its thread and opencode by its session and parent', () => {
     const codex = { 'thread-id': 't', 'session-id': 'other' }
     expect(identify(facts({ headers: codex }))).toMatchObject({ client: 'codex', session: 't' })
     const opencode = { 'x-session-id': 'ses_2', 'x-parent-session-id': 'ses_1' }
@@ -37,26 +37,26 @@ describe('identify', () => {
 })
 
 describe('purposeOf', () => {
-  it('takes a Codex title for a side call although it has a session of its own [proxy law 9]', () => {
+  it('treats a title request of Codex as a side call although it has a session of its own [proxy law 9]', () => {
     const headers = { 'thread-id': 'new', ...metadata({ thread_source: 'thread_title' }) }
     expect(purpose(facts({ headers }))).toBe('side')
   })
 
-  it('takes a call of a known client without tools for a side call [proxy law 9]', () => {
+  it('treats a call of a known client without tools as a side call [proxy law 9]', () => {
     const headers = { 'x-claude-code-session-id': 's' }
     expect(purpose(facts({ headers, fields: {} }))).toBe('side')
     expect(purpose(facts({ headers }))).toBe('conversation')
     expect(purpose(facts({ fields: {} }))).toBe('conversation')
   })
 
-  it('knows a conversation whose tools are an item of its history [proxy law 9]', () => {
+  it('recognizes a conversation whose tools are an item of its history [proxy law 9]', () => {
     const headers = { 'thread-id': 't', ...metadata({ request_kind: 'turn' }) }
     expect(
       purpose(facts({ headers, fields: {}, items: [{ rank: 'developer additional_tools' }] })),
     ).toBe('conversation')
   })
 
-  it("knows the clients' own compactions", () => {
+  it('recognizes the clients’ own compactions', () => {
     const codex = { 'thread-id': 't', ...metadata({ request_kind: 'compaction' }) }
     expect(purpose(facts({ headers: codex, fields: {} }))).toBe('compaction')
     const last = { type: 'compaction_trigger' }

@@ -41,7 +41,7 @@ describe('withHandoff', () => {
     expect(two?.slice(0, end)).toBe(one?.slice(0, end))
   })
 
-  it('keeps a reasoning item with the call behind it [proxy law 11]', () => {
+  it('keeps a reasoning item with the call after it [proxy law 11]', () => {
     const call = (id: string) => ({
       type: 'function_call',
       call_id: id,
@@ -78,7 +78,7 @@ describe('withHandoff', () => {
     expect(sent(history, 2)).toBeNull()
   })
 
-  it('leaves system texts at the beginning where they are and as they come', () => {
+  it('leaves system texts at the beginning unchanged and in place', () => {
     const system = { role: 'system', content: 'today' }
     const items = [system, { role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }]
     const history = placed([...items, { role: 'user', content: 'c' }], chatWire)

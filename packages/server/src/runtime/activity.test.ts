@@ -83,7 +83,7 @@ it('names the five turns that took longest, and none that was quick', async () =
   expect([first?.sessionId, first?.turn, ended?.at]).toEqual([fixture.id, 4, first?.endedAt])
 })
 
-it('forgets what is older than a day, and reads no commit of an older time or twice', async () => {
+it('forgets events older than a day, and reads no commit of an older time or twice', async () => {
   const { store, log, to, takeRowsRead } = openLog()
   const fixture = await StoreFixture.open(store)
   for (let turn = 0; turn < 300; turn++) await fixture.exchange('old', 'answer')

@@ -57,7 +57,7 @@ describe('undoneIn', () => {
       .map(({ result }) => result['entry'])
       .reverse()
 
-  it('tells the undone ones from those that a later one replaced', () => {
+  it('distinguishes undone compactions from those that a later one replaced', () => {
     expect(entriesIn([10, 20])).toEqual([])
     expect(entriesIn([10, 20], [undo(25, 10)])).toEqual([20])
     expect(entriesIn([10, 20], [undo(25, 10), undo(26, 0)])).toEqual([10, 20])
@@ -67,21 +67,24 @@ describe('undoneIn', () => {
     expect(entriesIn([10, 20, 30], [undo(25, 10), undo(35, 0)])).toEqual([10, 20, 30])
   })
 
-  it('takes one for undone where the person went back to before it, until the conversation returns', () => {
+  it('shows a compaction as undone after a rewind to before it, until the conversation returns', () => {
     expect(entriesIn([10, 20], [undo(25, 0, 5)])).toEqual([10, 20])
     expect(entriesIn([10, 20], [undo(25, 10, 15)])).toEqual([20])
     expect(entriesIn([10, 20], [undo(25, 0, 5), undo(30, 20, 22)])).toEqual([])
   })
 
-  it.each(['leave', 'client compaction'])('takes one for replaced by the %s of a client', (by) => {
-    const away = change(25, 'revert', { target: 20, previous: 0, to: 0 }, by)
-    expect(entriesIn([10, 20], [away])).toEqual([])
-    expect(entriesIn([10, 20, 30], [away])).toEqual([])
-    expect(entriesIn([10, 20, 30], [away, undo(35, 0)])).toEqual([30])
-    expect(entriesIn([10, 20], [undo(22, 10), away])).toEqual([20])
-  })
+  it.each(['leave', 'client compaction'])(
+    'shows a compaction as replaced by the %s of a client',
+    (by) => {
+      const away = change(25, 'revert', { target: 20, previous: 0, to: 0 }, by)
+      expect(entriesIn([10, 20], [away])).toEqual([])
+      expect(entriesIn([10, 20, 30], [away])).toEqual([])
+      expect(entriesIn([10, 20, 30], [away, undo(35, 0)])).toEqual([30])
+      expect(entriesIn([10, 20], [undo(22, 10), away])).toEqual([20])
+    },
+  )
 
-  it('takes one for replaced that an erasure wrote again', () => {
+  it('shows a compaction as replaced if an erasure rewrote it', () => {
     const again = change(25, 'erasure', { entries: [3], replaces: { covers: 9, previous: 0 } })
     expect(entriesIn([10], [again])).toEqual([])
     expect(entriesIn([10], [again, undo(30, 0)])).toEqual([10])
@@ -89,7 +92,7 @@ describe('undoneIn', () => {
     expect(entriesIn([10], [change(25, 'erasure', { entries: [12], replaces: null })])).toEqual([])
   })
 
-  it('takes a digest for replaced by its rewrite, and for undone with it', () => {
+  it('shows a digest as replaced by its rewrite, and as undone with it', () => {
     expect(entriesIn([10, 20, 22])).toEqual([])
     expect(entriesIn([10, 20, 22], [undo(25, 10)])).toEqual([20, 22])
     // One on top of the digest was undone before the rewrite.

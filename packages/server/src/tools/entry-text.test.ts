@@ -35,7 +35,7 @@ describe('entryLabel', () => {
     [entry('assistant', ''), 'you'],
     [entry('result', '', { call: 'c1' }), 'result of c1'],
     [entry('compaction', ''), 'compaction'],
-  ])('says who speaks, and when', (of, name) => {
+  ])('names the speaker and the time', (of, name) => {
     expect(entryLabel(of)).toBe(`#7 ${name}, 1970-01-01T00:00Z`)
   })
 })

@@ -90,7 +90,7 @@ describe('recall', () => {
     expect(await run({ session: here.id, from: 1 })).toContain('The vault is shut.')
   })
 
-  it('keeps to what is written exactly, to a speaker and to days', async () => {
+  it('can be limited to an exact text, a speaker and days', async () => {
     const { host, id } = await ada()
     await host.ask(id, 'It failed: E_TIMEOUT (code 7) in src/net/dial.ts', ['A timeout, code 7.'])
     const ask = async (input: JsonObject) => (await host.ask(id, 'hm', recall(input)))[0]
@@ -158,7 +158,7 @@ describe('recall', () => {
     expect(answer.length).toBeLessThan(RECALL_CHARACTERS_MAX + 200)
   })
 
-  it('never fails, whatever the query [fault 35]', async () => {
+  it('never fails, for any query [fault 35]', async () => {
     const { host, id } = await ada()
     await host.ask(id, 'hello "world"', ['ok'])
     const [tool] = host.tools.get('ada') ?? []

@@ -10,17 +10,20 @@ const thought: Part = { type: 'reasoning', text: 'hm' }
 const reply = (...parts: readonly Part[]): AssistantMessage => ({ role: 'assistant', parts })
 
 describe('judgeAnswer', () => {
-  it.each(['stop', 'tool-calls', 'other'] as const)('takes what was said under %s', (finish) => {
-    for (const parts of [[text('a')], [call('1')], [picture], [thought, text('a')]]) {
-      expect(judgeAnswer(finish, reply(...parts), 9)).toEqual({
-        kind: 'take',
-        message: reply(...parts),
-      })
-    }
-    expect(judgeAnswer(finish, null, 9)).toEqual({ kind: 'empty' })
-    expect(judgeAnswer(finish, reply(thought, text(' \n')), 9)).toEqual({ kind: 'empty' })
-    expect(judgeAnswer(finish, reply(), 9)).toEqual({ kind: 'empty' })
-  })
+  it.each(['stop', 'tool-calls', 'other'] as const)(
+    'accepts an answer that ends with %s',
+    (finish) => {
+      for (const parts of [[text('a')], [call('1')], [picture], [thought, text('a')]]) {
+        expect(judgeAnswer(finish, reply(...parts), 9)).toEqual({
+          kind: 'take',
+          message: reply(...parts),
+        })
+      }
+      expect(judgeAnswer(finish, null, 9)).toEqual({ kind: 'empty' })
+      expect(judgeAnswer(finish, reply(thought, text(' \n')), 9)).toEqual({ kind: 'empty' })
+      expect(judgeAnswer(finish, reply(), 9)).toEqual({ kind: 'empty' })
+    },
+  )
 
   it.each([
     ['length', '[The answer reached its limit of 9 tokens and ends here.]'],

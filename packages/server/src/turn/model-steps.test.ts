@@ -128,7 +128,7 @@ describe('a step', () => {
     ])
   })
 
-  it('withdraws once, where the attempt after it says nothing', async () => {
+  it('withdraws once if the next attempt is empty', async () => {
     const { steps, told } = stage([
       { parts: [text('half')], outcome: reset },
       fails({ kind: 'refused', refusal: 'content' }),
@@ -203,7 +203,7 @@ describe('a step', () => {
   it.each([
     ['length', 'limit of 500 tokens'],
     ['content-filter', 'content filter'],
-  ] as const)('names %s as the reason when nothing was said', async (finish, reason) => {
+  ] as const)('names %s as the reason for an empty answer', async (finish, reason) => {
     const { steps, asked } = stage([{ outcome: finished(finish) }])
     expect(await steps.run(ask(), never())).toEqual({
       kind: 'failed',

@@ -97,7 +97,7 @@ describe('the answers of a session on a terminal', () => {
       )
     })
 
-    it('say the whole reason where no retry has shown it', async () => {
+    it('give the whole reason if no retry has shown it', async () => {
       const other = notice('retrying', 'Status 500.')
       for (const before of [[], [other]])
         expect((await shown([...before, wait])).screen).toContain('[Status 429. Your message is')

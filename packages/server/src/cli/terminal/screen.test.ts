@@ -70,7 +70,7 @@ describe('TerminalScreen', () => {
     ])
   })
 
-  it('goes on with a code block after a line too long to be kept', () => {
+  it('continues a code block after a line too long to be kept', () => {
     const { screen, rows } = terminal()
     const piece = 'x'.repeat(21_000)
     screen.stream(`\`\`\`\n${piece}\n`)

@@ -59,7 +59,7 @@ describe('drawEntries', () => {
     expect(drawn).toContain('#2 notes that the agent sees')
   })
 
-  it('tells the own compaction of a client from a rewind, and its summary from the words of the user', () => {
+  it('distinguishes a client’s own compaction from a rewind, and its summary from messages of the user', () => {
     const rewind = { target: 0, previous: 0, to: 0 }
     const summary: Message = { ...user('So far.'), synthetic: true, isSummary: true }
     const drawn = drawEntries(

@@ -113,7 +113,7 @@ describe('the typing indicator', () => {
     await live.close()
   })
 
-  it('ends by itself when no more events arrive', async () => {
+  it('ends if no more events arrive', async () => {
     const { live, stored, count, pass } = open()
     live.watch(S, 'room')
     await stored('turn started')
@@ -153,7 +153,7 @@ describe('a growing answer', () => {
   it.each([
     ['answered', 'I note that down.'],
     ['stopped', `I note that down.\n\n${TURN_STOPPED}`],
-  ])('of a turn that %s without a reply is whole as it stands', async (ended, whole) => {
+  ])('of a turn that %s without a reply is complete', async (ended, whole) => {
     const { live, stored, say, pass, displayed, kept } = open()
     live.watch(S, 'room')
     await stored('turn started')

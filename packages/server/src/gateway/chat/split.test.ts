@@ -122,7 +122,7 @@ describe('splitText', () => {
     }
   })
 
-  it('keeps every piece within the limit, whatever the code fences', () => {
+  it('keeps every piece within the limit, with any code fences', () => {
     const line = fc.constantFrom('```', '```ts', 'code', '', 'some words here', '    ```')
     fc.assert(
       fc.property(
@@ -314,7 +314,7 @@ describe('marksAround', () => {
     ])
   })
 
-  it('gives none where nothing is marked', () => {
+  it('returns none for text without marks', () => {
     expect(marksAround([], 3)).toEqual([])
   })
 })

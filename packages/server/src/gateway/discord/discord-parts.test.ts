@@ -39,14 +39,14 @@ describe('readMessage', () => {
       answersAll,
     })
 
-  it('removes our own mention and keeps the ids of others beside their names', () => {
+  it('removes the bot’s own mention and keeps other ids beside their names', () => {
     const mentions = [{ id: '7', username: 'bob', global_name: null }]
     const { text, chat } = read({ content: '<@1> ask <@7> and <@!7>', mentions })
     expect(text).toBe('ask @bob (<@7>) and @bob (<@7>)')
     expect(chat.isAddressed).toBe(true)
   })
 
-  it('takes a name as it is, whatever it contains, and puts no name into another', () => {
+  it('inserts a name unchanged, and replaces nothing inside it', () => {
     const mentions = [
       { id: '7', username: 'x', global_name: "$' $& <@8>" },
       { id: '8', username: 'y', global_name: '$`' },
@@ -59,7 +59,7 @@ describe('readMessage', () => {
     expect(read({ content, mentions }).text.length).toBeLessThan(30_000)
   })
 
-  it('detects the addressee by mention or reply; takes all messages where configured, but not from bots', () => {
+  it('detects the addressee by mention or reply; takes all messages if configured, but not from bots', () => {
     const answered = { referenced_message: { author: { id: '1' }, content: 'x' } }
     const bot = { author: { ...author, bot: true } }
     expect(read({ content: 'hi' }).chat.isAddressed).toBe(false)
@@ -297,7 +297,7 @@ describe('discordFailure', () => {
       'outage',
     ],
     ['a broken connection', new Error('socket'), 'outage'],
-  ])('takes %s for what it is', (_, error, why) => {
+  ])('classifies %s', (_, error, why) => {
     expect(discordFailure(error)).toMatchObject({ kind: 'failed', why })
   })
 
@@ -318,7 +318,7 @@ describe('discordFailure', () => {
     expect(discordFailure(limited(700, 0))).toMatchObject({ why: 'rate', retryAfterMs: 700 })
   })
 
-  it('knows a channel that cannot be read, now or later', () => {
+  it('recognizes a channel that cannot be read, now or later', () => {
     const statuses = [400, 401, 403, 404, 405, 500]
     expect(statuses.filter((status) => isInaccessible(refused(status, 0)))).toEqual([403, 404])
     expect(isInaccessible(new Error('socket'))).toBe(false)

@@ -79,7 +79,7 @@ describe('the transport over a pair of streams', () => {
     ['{"jsonrpc":', -32_700, 'The line is not JSON.'],
     ['{"id":1}', -32_600, 'The line is not a message of JSON-RPC 2.0.'],
     ['null', -32_600, 'The line is not a message of JSON-RPC 2.0.'],
-  ])('refuses %s and goes on', async (line, code, message) => {
+  ])('refuses %s and continues', async (line, code, message) => {
     const { input, received, answers, errors } = await open()
     input.emit('data', Buffer.from(`${line}\n${JSON.stringify(ping)}\n`))
     expect(answers()).toEqual([{ jsonrpc: '2.0', id: null, error: { code, message } }])

@@ -277,7 +277,7 @@ describe('serveProxy', () => {
     },
   )
 
-  it('refuses a websocket where it records, so that the client uses HTTP', async () => {
+  it('refuses a websocket if it records, so that the client uses HTTP', async () => {
     const { port } = await start(() => {})
     const head = 'GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: codex\r\n'
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n\r\n'

@@ -33,7 +33,7 @@ it.each([
   })
 })
 
-it('waits as long as Telegram asks, whatever the code', () => {
+it('waits as long as Telegram asks, with any status code', () => {
   for (const code of [429, 500]) {
     const failure = readTelegramFailure(refusal(code, 'Slow down', { retry_after: 7 }))
     expect(failure).toMatchObject({ why: 'rate', retryAfterMs: 7_000 })

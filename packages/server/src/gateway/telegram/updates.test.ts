@@ -89,7 +89,7 @@ it.each<readonly [string, Partial<Message> | object, boolean]>([
   ],
   ['an answer to us', { text: 'Yes', reply_to_message: { from: me, text: 'Sure?' } }, true],
   ['an answer to another', { text: 'Yes', reply_to_message: { from, text: 'Sure?' } }, false],
-])('knows in a group whether it is addressed: %s', (_what, message, isAddressed) => {
+])('detects in a group whether it is addressed: %s', (_what, message, isAddressed) => {
   expect(read({ chat: group, ...message })?.chat).toEqual({
     kind: 'group',
     id: '-100',
@@ -122,7 +122,7 @@ it.each([
   [{ type: 'chat', sender_chat: group }, 'Team'],
   [{ type: 'channel', chat: { title: 'News' } }, 'News'],
   [{ type: 'of-next-year' }, 'elsewhere'],
-])('marks what was forwarded, and runs no command in it', (forward_origin, name) => {
+])('marks a forwarded message, and runs no command in it', (forward_origin, name) => {
   const said = read({ text: '/stop', forward_origin })
   expect(said?.text).toBe(`(forwarded from ${name}) /stop`)
   expect(said?.chat.isAddressed).toBe(false)

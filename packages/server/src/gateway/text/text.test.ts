@@ -66,7 +66,7 @@ describe('parseMarkdown', () => {
     expect(paragraph).toMatchObject({ children: [{ text: '<b>x</b>' }, { kind: 'break' }, {}] })
   })
 
-  it('reads what is quoted up to 39 times', () => {
+  it('reads text in up to 39 nested quotations', () => {
     for (const levels of [1, 38, 39]) {
       const parsed = JSON.stringify(parseMarkdown(`${'> '.repeat(levels)}**deep**`))
       expect(parsed.split('"kind":"quote"')).toHaveLength(levels + 1)

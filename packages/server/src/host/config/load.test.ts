@@ -121,7 +121,7 @@ describe('loadConfig', () => {
     },
   )
 
-  it('refuses settings of a model only where the main model is used', () => {
+  it('refuses settings of a model only if the main model is used', () => {
     const setting = 'windowTokens: 9000'
     expect(problemsOf(`auxiliary: {title: {provider: main, ${setting}}}`)).toHaveLength(1)
     expect(problemsOf(`agents: {main: {model: {provider: stand-in, ${setting}}}}`)).toEqual([])
@@ -320,7 +320,7 @@ describe('secrets', () => {
     ['store', 'store: postgres://me:hunter2@host/db'],
     ['store', 'store: "postgres://host/db?user=me&password=hunter2"'],
     ['store.password', 'store: {url: "postgres://me@host/db", password: hunter2}'],
-  ])('are refused in the file without being told: %s', (key, text) => {
+  ])('are refused in the file without being printed: %s', (key, text) => {
     const problems = problemsOf(text)
     expect(problems.join('\n')).toContain(key)
     expect(problems.join('\n')).toMatch(/kept|variable/)
@@ -355,7 +355,7 @@ describe('secrets', () => {
     )
   })
 
-  it('are masked in places where no key belongs: names, addresses, arguments, variables', () => {
+  it('are masked even in names, addresses, arguments and variables', () => {
     const word = '4f3c9a81d2e7b650f19c3d8a7e5b2c40'
     const hidden = /4f3c9a81|Zx9kQ2|pa55word|hunter2|sk-ant-api03/
     const text = [

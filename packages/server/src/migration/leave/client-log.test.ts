@@ -21,7 +21,7 @@ describe('a handoff in a log of Claude Code', () => {
     { type: 'user', version: '2' },
   ]
 
-  it('is a boundary behind the last message, and a summary that the client shows as such', () => {
+  it('is a boundary after the last message, and a summary that the client shows as such', () => {
     const base = { isSidechain: false, ...common, timestamp }
     expect(claude.write(lines, handoff())).toEqual([
       {
@@ -68,7 +68,7 @@ describe('a handoff in a log of Codex', () => {
     ],
   }
 
-  it('replaces the history, and tells how little is in use', () => {
+  it('replaces the history, and reports the small context size', () => {
     expect(codex.write(lines, handoff())).toEqual([
       { timestamp, ordinal: 4, type: 'compacted', payload: compacted },
       {
@@ -86,7 +86,7 @@ describe('a handoff in a log of Codex', () => {
     ])
   })
 
-  it('tells it also where no use was on record, and needs numbered lines', () => {
+  it('reports the context size even if none was recorded, and needs numbered lines', () => {
     const usage = { input_tokens: 12, output_tokens: 0, total_tokens: 12 }
     const [, event] = codex.write([{ ordinal: 1 }], handoff())
     expect(event?.['payload']).toEqual({

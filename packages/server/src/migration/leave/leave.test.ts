@@ -137,7 +137,7 @@ describe('leave', () => {
     expect(read()).toBe(before)
   })
 
-  it('restores nothing over what the client has written since', () => {
+  it('restores nothing over lines that the client has written since', () => {
     const { request, read, log } = homeOf('claude')
     leave(request, HANDOFF)
     appendFileSync(log, '{"type":"user"}\n')
@@ -200,7 +200,7 @@ describe('leave', () => {
     expect(() => undoLeave(request)).toThrow(/still runs/)
   })
 
-  it.skipIf(process.platform !== 'linux')('knows a process by the time it started', () => {
+  it.skipIf(process.platform !== 'linux')('identifies a process by its start time', () => {
     // Field 22 of proc(5). The second, the name, may contain blanks and parentheses.
     const read = `sed 's/.*) /1 2 /' /proc/${process.pid}/stat | cut -d ' ' -f 22`
     const procStart = execSync(read, { encoding: 'utf8' })
@@ -222,7 +222,7 @@ describe('leave', () => {
     expect(read()).not.toBe(before)
   })
 
-  it('takes back only its own lines when the client goes on meanwhile', () => {
+  it('removes only its own lines if the client continues meanwhile', () => {
     const { request, read, log } = homeOf('claude')
     const before = read()
     const line = '{"type":"user"}\n'
@@ -238,7 +238,7 @@ describe('leave', () => {
     expect(() => undoLeave(request)).toThrow(/Nothing is left to undo/)
   })
 
-  it('tells when the session was left and how large its context is, until that is undone', () => {
+  it('reports the time and the context size of leaving a session, until that is undone', () => {
     const { request } = homeOf('codex')
     expect(readLeft(request)).toBeNull()
     leave(request, HANDOFF)
@@ -290,7 +290,7 @@ describe('leave', () => {
     expect(readFileSync(join(request.copies, 'claude-s1.jsonl'), 'utf8')).toBe(before)
   })
 
-  it('knows no log of another session', () => {
+  it('ignores the log of another session', () => {
     const { request } = homeOf('claude')
     expect(() => checkLog({ ...request, session: 's2' })).toThrow(/no log of session s2/)
   })

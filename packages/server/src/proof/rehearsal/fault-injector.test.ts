@@ -4,7 +4,7 @@ import { openMemoryStore } from '#core/store/memory/open'
 import { FaultInjector, type PlannedFault } from './fault-injector.ts'
 
 describe('FaultInjector', () => {
-  it('holds what it is aimed at until it is let go, and nothing else', async () => {
+  it('holds the planned request until it is released, and nothing else', async () => {
     const { injector, renew, heard } = await line()
     injector.arm({ id: 'one', verb: 'renew', fault: 'hold' })
     let isDone = false
@@ -36,7 +36,7 @@ describe('FaultInjector', () => {
     await expect(renew()).rejects.toThrow(/unknown/)
   })
 
-  it('asks a second time where it repeats, and tells what came of it', async ({ expect }) => {
+  it('sends a planned repeat a second time, and reports its outcome', async ({ expect }) => {
     const { injector, renew, heard } = await line()
     injector.arm({ id: 'one', verb: 'renew', fault: 'repeat' })
     await renew()

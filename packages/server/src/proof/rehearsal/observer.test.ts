@@ -8,14 +8,14 @@ const runner: RunnerId = runnerId('someone')
 const id = sessionId('one')
 
 describe('Observer', () => {
-  it('tells under which id the process runs', async () => {
+  it('reports the runner id of the process', async () => {
     const { store, facts } = watched({})
     const row = { id: runner, boot: 'b', process: 1, startedAt: 0, leaseMs: 1_000 }
     await store.registerRunner(row)
     expect(facts).toEqual([{ what: 'runner', runner }])
   })
 
-  it('tells of a session that was taken on an old picture, and of no other', async () => {
+  it('reports a session that was acquired with an outdated fence, and no other', async () => {
     const lease = { sessionId: id, runner, holder: 'h', fence: 3 }
     const { store, facts } = watched({ acquire: { kind: 'acquired', lease } })
     await store.acquire({ sessionId: id, runner, holder: 'h', fence: 2 })
@@ -26,13 +26,13 @@ describe('Observer', () => {
     ])
   })
 
-  it('tells of a commit that was refused although nobody else may write', async () => {
+  it('reports a commit that was refused although no other process held the lease', async () => {
     const { store, facts } = watched({ deliver: { kind: 'superseded', by: 'tail' } })
     await store.deliver({ lease: { sessionId: id } } as never)
     expect(facts).toEqual([{ what: 'overtaken', sessionId: id, verb: 'deliver' }])
   })
 
-  it('knows for how long a lease has run out', async () => {
+  it('measures for how long a lease has been expired', async () => {
     const { observer, store, time } = watched({ renew: { kind: 'renewed', beat: 2 } })
     time.ms = 900
     await store.renew({ runner })

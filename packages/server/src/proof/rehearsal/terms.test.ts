@@ -8,7 +8,7 @@ describe('readFaults', () => {
     expect([...readFaults('kills, outage')]).toEqual(['kills', 'outage'])
   })
 
-  it('refuses what it does not know and says what there is', () => {
+  it('refuses unknown names and lists the known ones', () => {
     expect(() => readFaults('kills,earthquake')).toThrow(RehearsalError)
     expect(() => readFaults('')).toThrow(/known are all, none, timeouts/)
   })

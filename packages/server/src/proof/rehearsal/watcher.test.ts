@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/base/json'
 import { type WatchedRow, Watcher } from './watcher.ts'
 
 describe('a watcher', () => {
-  it('knows what was admitted while a compaction ran, and tells when one begins', () => {
+  it('records the messages admitted during a compaction, and reports its start', () => {
     const begun: string[] = []
     const watcher = watch(
       [
@@ -24,7 +24,7 @@ describe('a watcher', () => {
     expect(begun).toEqual(['agent-1', 'agent-1'])
   })
 
-  it('calls it a take-over when nobody has given the session back', () => {
+  it('reports a take-over if the previous holder did not release the session', () => {
     const watcher = watch([
       ['lease acquired', { fence: 1 }],
       ['lease released', { fence: 1 }],
@@ -34,7 +34,7 @@ describe('a watcher', () => {
     expect(watcher.of('agent-1').takeOvers).toBe(1)
   })
 
-  it('knows how each lease ended, by its fence', () => {
+  it('records how each lease ended, by its fence', () => {
     const watcher = watch([
       ['lease acquired', { fence: 1, runner: 'a' }],
       ['lease released', { fence: 1, reason: 'shutdown' }],

@@ -30,7 +30,7 @@ function answerTo(...messages: readonly Message[]) {
 }
 
 describe('makeAnswer to a question', () => {
-  it('finds what the user said and tells where', () => {
+  it('quotes the user’s message and says where it is', () => {
     const { text } = answerTo(
       user('Hello. The code word is PELICAN-7. Please keep it.'),
       assistant('Noted.'),
@@ -49,7 +49,7 @@ describe('makeAnswer to a question', () => {
     expect(text).toContain('"The code word is PELICAN-7."')
   })
 
-  it('says that it has no record of what nobody said', () => {
+  it('says that it has no record of an unknown fact', () => {
     const { text } = answerTo(user('The sky is blue.'), user('What was the code word?'))
     expect(text).toContain('no record of: code word')
   })
@@ -60,7 +60,7 @@ describe('makeAnswer to a question', () => {
     expect(text).toContain('The code word is GRANITE.')
   })
 
-  it('does not take an earlier question or its own answer for a record', () => {
+  it('does not quote an earlier question or its own answer', () => {
     const question = user('What was the code word?')
     const first = answerTo(question)
     const second = answerTo(question, assistant(first.text), question)
@@ -95,7 +95,7 @@ describe('makeAnswer to a question', () => {
     expect(answerTo(pinned, user('When is the deploy window?')).text).toContain('Tuesday')
   })
 
-  it('tells the files that were touched', () => {
+  it('lists the files that were changed', () => {
     const files = [{ path: 'src/plan.ts', access: 'changed', number: 3 }] as const
     const question = user('Which file did you change?')
     expect(answerTo(handoff({ files }), question).text).toContain('src/plan.ts')
@@ -129,7 +129,7 @@ describe('makeAnswer to commands', () => {
     expect(finish).toBe('tool-calls')
   })
 
-  it('goes on step by step as the results come in, then tells the results', () => {
+  it('continues step by step as results arrive, then reports them', () => {
     const script = user('think first\nuse read {}\nthen\nuse bash {}\nthen\nsay All done.')
     const first = [toolCall('a'), toolResult('a', 'one')]
     const second = [toolCall('b'), toolResult('b', 'two')]
@@ -151,13 +151,13 @@ describe('makeAnswer to commands', () => {
     expect(answerTo(user('use bash {}'), assistant('no'), user('Hello.')).calls).toEqual([])
   })
 
-  it('does not call what is not offered', () => {
+  it('does not call a tool that is not offered', () => {
     const { calls, text } = answerTo(user('use rocket {}'))
     expect(calls).toEqual([])
     expect(text).toContain('rocket is not offered; offered: read, bash')
   })
 
-  it('leaves the word to a script that was handed in', () => {
+  it('uses the answer of a given script', () => {
     const script: Script = ({ messages }) =>
       messages.length > 1 ? undefined : { calls: [{ name: 'odd', input: '{"torn' }] }
     expect(makeAnswer(ask([user('Hello.')]), script)).toEqual({
@@ -177,7 +177,7 @@ describe('makeAnswer within a limit', () => {
     expect(said.text).toHaveLength(40)
   })
 
-  it('thinks where thoughts are wanted', () => {
+  it('includes reasoning if the request asks for it', () => {
     const said = makeAnswer(ask([user('Hello.')], { wantsReasoning: true }))
     expect(said.reasoning).toBe('I read 1 messages.')
   })
@@ -204,14 +204,14 @@ function kept(text: string) {
 describe('makeAnswer to a command that names a tool', () => {
   const used = (rest: Partial<Ask>) => makeAnswer(ask([user('use run {"cmd":"date"}')], rest))
 
-  it('calls it from the code tool where only that is offered', () => {
+  it('calls it through the code tool if only that is offered', () => {
     const { calls } = used({ tools: ['exec', 'wait'], textTools: ['exec'] })
     expect(calls).toEqual([{ name: 'exec', input: 'text(await tools.run({"cmd":"date"}))' }])
     const wait = makeAnswer(ask([user('use wait {}')], { tools: ['exec', 'wait'] }))
     expect(wait.calls).toEqual([{ name: 'wait', input: '{}' }])
   })
 
-  it('says what is offered where no tool can do it', () => {
+  it('lists the offered tools if none can do it', () => {
     const { calls, text } = used({ tools: ['exec', 'wait'] })
     expect([calls, text.endsWith('The tool run is not offered; offered: exec, wait.')]).toEqual([
       [],

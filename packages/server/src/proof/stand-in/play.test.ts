@@ -240,7 +240,7 @@ const SEEN: { readonly [kind in FaultKind]: (protocol: ProtocolName) => Promise<
 }
 
 describe.each(PROTOCOLS)('a fault over %s', (protocol) => {
-  it.each(Object.entries(SEEN))('%s is seen as what it is', (_, expectSeen) => expectSeen(protocol))
+  it.each(Object.entries(SEEN))('a client sees %s', (_, expectSeen) => expectSeen(protocol))
 
   it('is over with its request: the next one is answered whole', async () => {
     for (const kind of Object.keys(STAND_IN_FAULTS)) running.server.faults.next(`${kind}; ms=1`)

@@ -17,9 +17,12 @@ describe('isQuestion', () => {
     },
   )
 
-  it.each(['It is.', 'Whatever', 'Really? Yes.', 'island'])('takes %s for none', (sentence) => {
-    expect(isQuestion(sentence)).toBe(false)
-  })
+  it.each(['It is.', 'Whatever', 'Really? Yes.', 'island'])(
+    'does not take %s for a question',
+    (sentence) => {
+      expect(isQuestion(sentence)).toBe(false)
+    },
+  )
 })
 
 describe('recall', () => {
@@ -47,7 +50,7 @@ describe('recall', () => {
     expect(find('what did you say?', sentence)).toBeUndefined()
   })
 
-  it('does not quote questions, its own refusals, or itself where another said it', () => {
+  it('does not quote questions and its own refusals, and prefers others to itself', () => {
     expect(
       find('What is the code?', said('What is the code?'), said('I have no record of the code.')),
     ).toBeUndefined()
@@ -103,7 +106,7 @@ describe('sentencesOf', () => {
 })
 
 describe('recordsOf', () => {
-  it('tells who said what', () => {
+  it('names the place and the author of each record', () => {
     const parts = [{ type: 'text', text: 'x' }]
     const messages = ['system', 'user', 'assistant'].map((role) => ({ role, parts })) as never
     expect(recordsOf(messages)).toEqual([
@@ -143,7 +146,7 @@ describe('recordsOf', () => {
 describe('readQuotations', () => {
   const fence = (name: string) => `===== ${name} 0123456789ab =====`
 
-  it('tells instructions, conversations and handoffs apart', () => {
+  it('distinguishes instructions, conversations and handoffs', () => {
     const prompt = [
       ...[
         'Do this.',

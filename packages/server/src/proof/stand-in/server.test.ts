@@ -115,7 +115,7 @@ describe.each(PROTOCOLS)('the stand-in over %s', (protocol) => {
     }
   })
 
-  it('refuses what the provider refuses: a result without its call', async () => {
+  it('refuses a result without its call, as the provider does', async () => {
     const { url } = await start()
     const orphan = {
       'openai-chat': { messages: [{ role: 'tool', tool_call_id: 'a', content: 'x' }] },
@@ -187,7 +187,7 @@ describe('opaque items', () => {
 })
 
 describe('the journal', () => {
-  it('knows the connection of each request, whether it was used before, and who closed it', async () => {
+  it('records the connection of each request, whether it was reused, and who closed it', async () => {
     const { url, server } = await start()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const protocol = 'anthropic'
@@ -228,7 +228,7 @@ describe('the journal', () => {
 })
 
 describe('the server', () => {
-  it('closes idle connections when told', async () => {
+  it('closes idle connections on request', async () => {
     const { url, server } = await start()
     const agent = new Agent({ keepAlive: true })
     await send(url, { protocol: 'openai-chat', agent })
@@ -307,7 +307,7 @@ describe('the server', () => {
     expect(documentIn(counted)).toEqual({ input_tokens: 100 })
   })
 
-  it('tells every item of Responses from its beginning to its end, numbered', async () => {
+  it('streams every item of Responses from beginning to end, with sequence numbers', async () => {
     const { url } = await start()
     const tools = [{ type: 'function', name: 'read' }]
     const text = 'think hm\nsay ok\nuse read {}'
@@ -324,7 +324,7 @@ describe('the server', () => {
     ])
   })
 
-  it('keeps no more of what it was sent than it is told to', async () => {
+  it('keeps at most the configured number of requests in its journal', async () => {
     const { url, server } = await start({ journalEntriesMax: 2 })
     for (const word of ['one', 'two', 'three']) {
       await send(url, { protocol: 'openai-chat', text: `say ${word}` })
@@ -375,7 +375,7 @@ describe('the server', () => {
     expect(usage).toMatchObject({ input_tokens: 3, output_tokens: 1 })
   })
 
-  it('says in the stream of chat what was used, when asked', async () => {
+  it('reports usage in a stream of chat if requested', async () => {
     const { url } = await start()
     const sending = { protocol: 'openai-chat', stream: true, text: 'say four' } as const
     expect(eventsIn(await send(url, sending)).some((event) => 'usage' in event)).toBe(false)

@@ -33,7 +33,7 @@ function summaryOf(prompt: string, tokensMax?: number): string {
 describe('summarize', () => {
   const request = handoffPrompt(quoted(conversation), { tokensMax: 1_000 })
 
-  it('knows a request for a handoff, and no other', () => {
+  it('recognizes a request for a handoff, and no other', () => {
     expect(asksForSummary(request.prompt)).toBe(true)
     expect(asksForSummary(mergePrompt(['a', 'b'], { tokensMax: 500 }).prompt)).toBe(true)
     expect(asksForSummary('Please write the handoff now.')).toBe(true)
@@ -97,7 +97,7 @@ describe('summarize', () => {
     expect(summaryOf(prompt)).not.toContain('\n## Fake')
   })
 
-  it('stays within what it may take and far below what it read', () => {
+  it('stays within its limit and far below the size of its input', () => {
     const long = handoffPrompt(quoted(turns(200)), { tokensMax: 800 })
     const summary = summaryOf(long.prompt, 800)
     expect(summary.length).toBeLessThan(800 * 4)
@@ -107,7 +107,7 @@ describe('summarize', () => {
     expect(short.length).toBeLessThan(200 * 4)
   })
 
-  it('reads the conversation itself where nothing is quoted', () => {
+  it('summarizes the conversation itself if nothing is quoted', () => {
     const summary = summarizeAsStandIn([...conversation, user('Write the handoff now.')])
     expect(summary).toContain('PELICAN-7')
     expect(summary).not.toContain('Write the handoff')
@@ -115,26 +115,26 @@ describe('summarize', () => {
   })
 })
 
-it('finds each name once, where it was seen last, without the mark behind it', () => {
+it('finds each name once, at its last place, without the punctuation after it', () => {
   const text = 'Read src/a.ts, then PELICAN-7. See https://example.com/x! And src/a.ts again?'
   expect(findAllNames(text)).toEqual(['PELICAN-7', 'https://example.com/x', 'src/a.ts'])
 })
 
-it('tells the kinds of names apart', () => {
+it('distinguishes the kinds of names', () => {
   const text = 'plain words, src/a.ts https://example.com/x PELICAN-7 build4711'
   expect(findNames(text, 'path')).toEqual(['src/a.ts'])
   expect(findNames(text, 'url')).toEqual(['https://example.com/x'])
   expect(findNames(text, 'identifier')).toEqual(['PELICAN-7', 'build4711'])
 })
 
-it('takes a word of 300 characters for a name, and a longer one for noise', () => {
+it('accepts a name of 300 characters, but no longer one', () => {
   const longest = `a/${'b'.repeat(298)}`
   expect(findNames(`${longest} ${longest}b`, 'path')).toEqual([longest])
   expect(findAllNames(`${longest} ${longest}b`)).toEqual([longest])
 })
 
 describe('titleOf', () => {
-  it('is the first words that were said, whatever quotes them', () => {
+  it('is the first words of the conversation, even inside a quotation', () => {
     const text = 'How do I bake bread with rye flour? And how long does it take?'
     expect(titleOf(`===== conversation\n#1 user:\n${text}\n=====`)).toBe(
       'How do I bake bread with rye flour',

@@ -153,7 +153,7 @@ describe('a value that is nested deeper than the store takes', () => {
 })
 
 describe('EventLines', () => {
-  it('reads events wherever the bytes are parted', () => {
+  it('reads events from bytes split at any place', () => {
     const bytes = Buffer.from('event: x\ndata: {"a":"ä"}\n\ndata: [DONE]\n\ndata: {"b":2}\n\n')
     for (let at = 0; at <= bytes.length; at += 1) {
       const lines = new EventLines()

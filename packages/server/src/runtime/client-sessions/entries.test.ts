@@ -101,7 +101,7 @@ describe('addToTree', () => {
     expect(added('revert', {}, { target: 4, to: 2 })).toEqual([['rewind', 9, 2]])
   })
 
-  it('covers what a handoff replaced on the wire, and nothing without that', () => {
+  it('covers the messages that a handoff replaced in the request, and nothing otherwise', () => {
     const sent = { wire: 'anthropic', items: '[]' }
     const body = { ...{ summary: 's', ledger: [], files: [], tasks: [], preserved: [] }, sent }
     expect(added('compaction', body, { covers: 6 })).toMatchObject([
@@ -202,7 +202,7 @@ describe('findForkBefore', () => {
     expect((await find(8, {})).entry).toBeNull()
   })
 
-  it('looks at 50 entries, and at none where nothing is covered', async () => {
+  it('reads 50 entries, and none if nothing is covered', async () => {
     expect((await find(80, { 30: 'assistant' })).ranges).toEqual([
       [99, 99],
       [31, 80],

@@ -111,7 +111,7 @@ describe('Recorder with Codex', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('counts system text and tools that Codex sends behind a summary', async () => {
+  it('counts system text and tools that Codex sends after a summary', async () => {
     const store = openMemoryStore()
     const made = recorder(store, { windowTokens: 100_000 })
     const say = (text: string, role = 'user') => ({
@@ -196,7 +196,7 @@ describe('Recorder with Codex', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('records Codex where its tools are an item, and keeps them in front of the handoff', async () => {
+  it('records Codex with its tools as an item, and keeps them before the handoff', async () => {
     const store = openMemoryStore()
     const made = recorder(store, { windowTokens: WINDOW })
     const tools = { type: 'additional_tools', role: 'developer', tools: [{ name: 'exec' }] }

@@ -141,7 +141,7 @@ describe('Recorder', () => {
     expect(call).toMatchObject({ cost: 0, inputTokens: expect.any(Number) })
   })
 
-  it('counts what a call costs by the configured prices, with what a cache took', async () => {
+  it('counts the cost of a call by the configured prices, including cached tokens', async () => {
     const store = openMemoryStore()
     const prices = { 'claude-x': { input: 3, output: 15, cacheRead: 1, cacheWrite: 4 } }
     const client = new Client(recorder(store, { prices }))
@@ -157,7 +157,7 @@ describe('Recorder', () => {
     expect(call?.cost).toBe(10 * 3 + 2 * 15 + 100 + 1_000 * 4)
   })
 
-  it('counts what the client’s own compactions and small calls beside it use', async () => {
+  it('counts the usage of the client’s own compactions and side calls', async () => {
     const store = openMemoryStore()
     const made = recorder(store)
     const client = new Client(made)
@@ -336,7 +336,7 @@ describe('Recorder', () => {
     expect(await entries(store)).toHaveLength(all.length + 2)
   })
 
-  it('records the handoff of `leave` apart from the words behind it when the client returns', async () => {
+  it('records the handoff of `leave` separately from the text after it when the client returns', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     await client.turn('The code word is heron.', 'Noted.')
@@ -618,7 +618,7 @@ describe('Recorder', () => {
     expect(await client.turn('After', 'Yes')).not.toContain('[handoff ')
   })
 
-  it('shows with the context what the provider counted, and from which count on a handoff comes', async () => {
+  it('shows with the context the provider’s count, and the count at which a handoff is written', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     await client.turn('Hello', 'Hi')

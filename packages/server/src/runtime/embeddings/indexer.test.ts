@@ -100,7 +100,7 @@ describe('the indexer of embeddings', () => {
     expect(sent().slice(before)).toEqual(['three'])
   })
 
-  it('reports a host that fails, asks it less and less often, and goes on when it is back', async () => {
+  it('reports a failing host, retries it less and less often, and continues when it recovers', async () => {
     const fixture = await StoreFixture.open(store)
     const repair = server.faults.always('status; code=503')
     const { indexer } = start()

@@ -46,7 +46,7 @@ it('gives up after 300 ms, with a note that names the host', async () => {
   expect(clock.timers).toBe(0)
 })
 
-it('says what a host answered instead', async () => {
+it('reports an unexpected answer of a host', async () => {
   server.faults.next('status; code=503')
   expect(await questionEmbedder(embedder, clock)({ text: 'a dog' })).toEqual({
     note: `Searched by words alone: ${host()} answered 503.`,

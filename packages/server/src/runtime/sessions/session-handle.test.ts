@@ -67,7 +67,7 @@ it('answers from a message that came during a compaction [D8]', async () => {
   expect(await ask('What was the code word?', 'after')).toContain('PELICAN-7')
 })
 
-it('asks with one read of the turn beside others who listen, and also in a fork', async () => {
+it('reads the reply with one query while others listen, in a fork too', async () => {
   const memory = openMemoryStore()
   const lists: unknown[] = []
   const ranges: (readonly [number, number])[] = []

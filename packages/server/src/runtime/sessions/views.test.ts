@@ -92,13 +92,13 @@ describe("a client's own compaction", () => {
     ['not after a rewind to before it', [rewind, input(9, user('Other.'))], null],
     ['also by `leave`', [{ ...rewind, body: '{"by":"leave"}' }, summary], 2],
     ['not by a rewind of the person', [{ ...rewind, body: null }, summary], null],
-  ])('tells when the session was compacted, %s', (_, entries, at) => {
+  ])('reports when the session was compacted, %s', (_, entries, at) => {
     const source = sourceOf(entries)
     const seen = { source, routes: [], usage: {} as never, wait: undefined, left: null }
     expect(summaryOf(source.session, seen).compactedAt).toBe(at)
   })
 
-  it('tells since when a session is left, and how large the context is in which its client goes on', () => {
+  it('reports since when a client has left a session, and the size of the context that it continues with', () => {
     const source = sourceOf([rewind, summary, input(4, user('And now?'))])
     const seen = { source, routes: [], usage: {} as never, wait: undefined }
     const told = (left: { at: number; tokens: number } | null) => {

@@ -38,7 +38,7 @@ function recordingLogger() {
   return { told, logger: { debug: tell, info: tell, warn: tell, error: tell } }
 }
 
-it('drops what was sent before the days to keep, a piece each round, and starts over at the end', async () => {
+it('drops sent replies older than the days to keep, in pieces, and starts over at the end', async () => {
   const { clock, planned, round } = standingClock()
   const store = openMemoryStore({ tables: new MemoryTables({ clock: clock.now }) })
   const fixture = await StoreFixture.open(store)

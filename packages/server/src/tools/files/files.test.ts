@@ -173,7 +173,7 @@ describe('files', () => {
     }
   })
 
-  it('never shows a private file behind a link that is swapped meanwhile', async () => {
+  it('never shows a private file through a link that is swapped meanwhile', async () => {
     const { root, read } = await place()
     mkdirSync(join(root, 'state'), { recursive: true })
     writeFileSync(join(root, 'state', 'f.txt'), 'the secret')

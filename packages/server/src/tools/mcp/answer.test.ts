@@ -29,7 +29,7 @@ describe('callAnswer', () => {
     expect(callAnswer({ content: [] }).outcome).toBe('ok')
   })
 
-  it('gives structured content only where there is no other', () => {
+  it('returns structured content only if there is no other', () => {
     const structuredContent = { a: 1 }
     expect(callAnswer({ content: [], structuredContent }).output).toBe('{"a":1}')
     expect(callAnswer({ content: [{ type: 'text', text: 'b' }], structuredContent }).output).toBe(
@@ -38,7 +38,7 @@ describe('callAnswer', () => {
     expect(callAnswer({ structuredContent: 'x' }).output).toBe('(no output)')
   })
 
-  it('names what a model cannot see', () => {
+  it('names content that a model cannot read', () => {
     expect(output('x')).toBe('[not shown: a part of no known kind]')
     expect(output({ type: 'audio' })).toBe('[not shown: a part of the kind audio]')
     expect(output({ type: 'resource_link', uri: 'file:///a' })).toBe(
@@ -128,13 +128,19 @@ describe('toolName', () => {
     expect(toolName('files', 'a b')).toMatch(/^files__a_b_[0-9a-f]{8}$/)
   })
 
-  it.each([['a'], ['my-server'], ['a'.repeat(24)]])('takes %s for a server', (name) => {
-    expect(SERVER_NAME.test(name)).toBe(true)
-  })
+  it.each([['a'], ['my-server'], ['a'.repeat(24)]])(
+    'accepts %s as the name of a server',
+    (name) => {
+      expect(SERVER_NAME.test(name)).toBe(true)
+    },
+  )
 
-  it.each([[''], ['-a'], ['a-'], ['a_b'], ['a'.repeat(25)]])('takes %j for no server', (name) => {
-    expect(SERVER_NAME.test(name)).toBe(false)
-  })
+  it.each([[''], ['-a'], ['a-'], ['a_b'], ['a'.repeat(25)]])(
+    'refuses %j as the name of a server',
+    (name) => {
+      expect(SERVER_NAME.test(name)).toBe(false)
+    },
+  )
 })
 
 describe('isAllowedTool', () => {

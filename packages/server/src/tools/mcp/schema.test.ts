@@ -20,7 +20,7 @@ describe('the schema of a foreign tool', () => {
     expect(kept(schema)).toEqual(schema)
   })
 
-  it('writes “one of” as “any of”, which every provider knows', () => {
+  it('writes “one of” as “any of”, which every provider supports', () => {
     const choices = [{ type: 'string' }, { type: 'null' }]
     expect(kept({ oneOf: choices })).toEqual({ anyOf: choices })
   })
@@ -37,7 +37,7 @@ describe('the schema of a foreign tool', () => {
     expect(kept(schema)).toEqual(left)
   })
 
-  it('puts its own definitions in their place, and what stands beside a reference over them', () => {
+  it('inlines its definitions, overridden by the keywords beside a reference', () => {
     const more = { $defs: { day: { type: 'string', title: 'A day' } } }
     expect(kept({ $ref: '#/$defs/day', title: 'The day' }, more)).toEqual({
       ...{ type: 'string', title: 'The day' },

@@ -238,7 +238,7 @@ describe('a note', () => {
     },
   )
 
-  it('of idleness is accepted if nothing was said before [S30]', async () => {
+  it('of idleness is accepted if the session has no earlier messages [S30]', async () => {
     const { host, id } = await ada()
     expect(await host.ask(id, 'Note how it is.', [add('I was idle.', 'state')])).toEqual([
       'Noted as state.',

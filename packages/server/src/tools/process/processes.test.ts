@@ -98,8 +98,8 @@ describe('programs', () => {
   it.each([
     ['the mailbox was full', ['full', 'full']],
     ['the store was down', ['down']],
-    ['nobody heard that it was taken', ['down-behind', 'full']],
-  ] as const)('whose end came while %s are told of, once', async (_, troubles) => {
+    ['the acknowledgment was lost', ['down-behind', 'full']],
+  ] as const)('that ended while %s are reported once', async (_, troubles) => {
     const { start, notices, left, processes } = await stage({}, troubles)
     await start('process.exit(3)')
     await until(async () => left.length === 0 && (await notices()).length > 0)

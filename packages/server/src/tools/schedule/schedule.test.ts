@@ -167,7 +167,7 @@ describe('the scheduler', () => {
       () => new DamagedRowError({ row: 's-bad', column: 'pins', problem: 'holds no JSON' }),
     ],
     ['a body that is no JSON', () => new SyntaxError('no JSON')],
-  ])('fires what stands behind %s, and tells of that once', async (_, error) => {
+  ])('fires the schedules after %s, and reports that once', async (_, error) => {
     const host = new ToolHost(['ada'])
     const bad = await host.open('ada', 's-bad')
     const good = await host.open('ada', 's-good')
@@ -206,7 +206,7 @@ describe('the scheduler', () => {
       0,
     ],
     ['reports a fault of its own', new TypeError('not a function'), 1],
-  ])('%s, and goes on', async (_, error, reports) => {
+  ])('%s, and continues', async (_, error, reports) => {
     const { host, id, reminders } = await ada(0)
     await host.ask(id, 'go', add({ in_seconds: 60 }))
     let failures = 1

@@ -248,7 +248,7 @@ describe('send_message', () => {
 })
 
 describe('held messages', () => {
-  it('are released in the order they were held, whatever the clock says and however many others are held', async () => {
+  it('are released in the order they were held, with any clock and any number of others', async () => {
     const host = new ToolHost(['ada'])
     const { store } = host
     const body = noticeBody('held')

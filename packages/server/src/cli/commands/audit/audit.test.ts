@@ -175,7 +175,7 @@ describe('throughline audit --store', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  it('also reads logs where an earlier version wrote them, without those of other stores', async () => {
+  it('reads logs in the folder of an earlier version too, except those of other stores', async () => {
     const home = mkdtempSync(join(tmpdir(), 'throughline-home-'))
     mkdirSync(join(home, 'kept'))
     mkdirSync(join(home, 'audit'))

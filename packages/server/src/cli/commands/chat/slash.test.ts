@@ -41,11 +41,11 @@ describe('statusText', () => {
   const status = (state: string) =>
     statusText({ ...summary, state } as unknown as SessionSummary, noPaint)
 
-  it('begins with what the session does, so that a narrow terminal shows it', () => {
+  it('begins with the state of the session, so that a narrow terminal shows it', () => {
     expect(status('turn')).toMatch(/^── main · answering · /)
   })
 
-  it('tells a stopped turn from an answered one', () => {
+  it('distinguishes a stopped turn from an answered one', () => {
     const after = (lastTurn: string) =>
       statusText({ ...summary, state: 'idle', lastTurn } as unknown as SessionSummary, noPaint)
     expect(after('answered')).toMatch(/^── main · ready · /)

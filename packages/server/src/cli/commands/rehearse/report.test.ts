@@ -72,7 +72,7 @@ describe('renderRehearsal', () => {
     expect(linesOf({ verdicts: [broken(['1', '2', '3', '4', '5'])] }).join()).not.toContain('more')
   })
 
-  it('tells laws that were not fully tested from broken ones', () => {
+  it('distinguishes laws that were not fully tested from broken ones', () => {
     const open = law({ title: 'Played', verdict: 'not-played', holds: false })
     expect(linesOf({ verdicts: [open, broken([])] }, named).slice(8)).toEqual([
       ...['yellow:? bold:Played', 'red:✗ bold:Fits', '', 'red:1 of 2 laws broken.'],

@@ -43,7 +43,7 @@ it('says who is served, where, and what to try', () => {
   ])
 })
 
-it('shows no address and no request where HTTP is off', () => {
+it('shows no address and no request if HTTP is off', () => {
   const text = linesOf({ url: null, open: 'every-user' }).join('\n')
   expect(text).not.toMatch(/http|curl|token|WARNING/)
   expect(text).toContain('npx t chat')

@@ -57,7 +57,7 @@ describe('drawSessions', () => {
     [{ state: 'waiting-for-compaction', isCompacting: true }, 'yellow:waits for compaction'],
     [{ state: 'waiting-for-model', isCompacting: true }, 'red:waits for the model'],
     [{ state: 'waiting-for-approval' }, 'yellow:paused at a limit'],
-  ])('says what a session does: %o', (changed, state) => {
+  ])('shows the state of a session: %o', (changed, state) => {
     expect(cells(changed, named).get('STATE')).toBe(state)
   })
 
@@ -128,7 +128,7 @@ describe('drawSessions in a narrow terminal', () => {
     }
   })
 
-  it('keeps as much of each id as tells them apart, 12 characters at least', () => {
+  it('shortens ids to distinct prefixes of at least 12 characters', () => {
     expect(lines(40).map((line) => line.split(' ')[0])).toEqual([
       ...['SESSION', 'ses_aaaaaaaaaaaaaa1', 'ses_aaaaaaaaaaaaaa2', 'ses_c'],
     ])
@@ -164,7 +164,7 @@ describe('unpricedModels', () => {
     expect(await found({ a })).toEqual(['gpt-x', 'org/big'])
   })
 
-  it('names three models at most, and looks only where calls have no price', async () => {
+  it('names three models at most, and looks only at calls without a price', async () => {
     const a: [string, null][] = ['p/1', 'p/2', 'p/3', 'p/4'].map((route) => [route, null])
     expect(await found({ a })).toEqual(['1', '2', '3'])
     const priced = [{ id: sessionId('a'), usage: USAGE }]

@@ -71,7 +71,7 @@ describe('a local socket', () => {
     await expect(listen(file)).rejects.toThrow('a file that is not a socket exists there')
   })
 
-  it('is not made where other users can write', async () => {
+  it('is not created in a folder that other users can write to', async () => {
     const folder = newFolder()
     chmodSync(folder, 0o770)
     await expect(listen(join(folder, 's'))).rejects.toThrow(`other users can write to ${folder}`)

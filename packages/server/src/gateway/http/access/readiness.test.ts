@@ -3,7 +3,7 @@ import { openMemoryStore } from '#core/store/memory/open'
 import { openRuntime } from '../../../runtime/open-runtime.ts'
 import { readinessOf } from './readiness.ts'
 
-it('looks at the store once for all who ask within a quarter of a second', async () => {
+it('reads the store once for all requests within a quarter of a second', async () => {
   const store = openMemoryStore()
   const runtime = await openRuntime({ store, agents: [], runs: false })
   let [now, looks] = [0, 0]

@@ -182,7 +182,7 @@ describe('describeApi', () => {
     expect(operation('get', '/healthz')).not.toHaveProperty('description')
   })
 
-  it('lists the parameters of path and query, and the key where a repeat is harmless', () => {
+  it('lists the parameters of path and query, and the key if the request can be repeated', () => {
     const found = operation('put', '/v1/sessions/{id}/pins/{name}').parameters
     expect(found).toMatchObject([
       { name: 'id', in: 'path', required: true, schema: { type: 'string' } },

@@ -45,7 +45,7 @@ async function ask(
 }
 
 describe('a list of sessions', () => {
-  it('is asked for by agent, place, order and state, 100 sessions by id if nothing is said', async () => {
+  it('selects by agent, place, order and state, and defaults to 100 sessions by id', async () => {
     expect((await ask('/v1/sessions', {})).asked).toEqual([
       { limit: expect.any(Number), sort: 'id' },
     ])

@@ -151,7 +151,7 @@ describe('findStuck', () => {
     expect(found({ sessionKey: 'other' }, { rows: 99 })).toEqual([])
   })
 
-  it('takes a lock that ends more than an hour from now for one that is never released', () => {
+  it('reports a lock that ends more than an hour from now as never released', () => {
     const lock = (until: number) => [{ name: 'a', until }]
     expect(found({}, {}, lock(NOW + 3_601))).toMatchObject([{ certainty: 'certain' }])
     expect(found({}, {}, lock(NOW + 3_600))).toEqual([])
@@ -159,7 +159,7 @@ describe('findStuck', () => {
     expect(found({}, {}, [...lock(NOW + 9_999), ...lock(NOW)])).toHaveLength(1)
   })
 
-  it('says what the last error was, and how long the pause lasts', () => {
+  it('gives the last error and the remaining length of the pause', () => {
     const session = { cooldownUntil: NOW + 1.5, cooldownError: `E${'x'.repeat(300)}` }
     const [stuck] = found(session)
     expect(stuck?.explanation).toContain('lasts for another 2 s')
@@ -270,7 +270,7 @@ describe('findIdentityFaults', () => {
     })
   })
 
-  it('says that nothing continues it where the only continuation is empty', () => {
+  it('says that nothing continues the session if its only continuation is empty', () => {
     const findings = findIdentityFaults(view([closed(late), child('b', { rows: 0 })]))
     expect(findings[0]).toMatchObject({ kind: 'rows-after-closing', sessionIds: ['a'] })
     expect(findings[0]?.explanation).toContain('Nothing continues it')
@@ -376,7 +376,7 @@ describe('findTranscriptFaults', () => {
     })
   })
 
-  it('notices rows that stand twice, and rows of no session', () => {
+  it('reports rows that occur twice, and rows without a session', () => {
     expect(found({ doubled: sample(4) })).toMatchObject([
       { kind: 'doubled-rows', title: '1 row stands twice in one live context', rowCount: 1 },
     ])
@@ -445,7 +445,7 @@ describe('findRewrites', () => {
     expect(found(rewritten(), 16, [], { schema: { isExport: true } })).toEqual([])
   })
 
-  it('takes a continuation that was written at once for what it is', () => {
+  it('reports a rewrite only in a continuation that started within 40 seconds', () => {
     const parent = surveyed('p', { session: { ...CLOSED, endedAt: 400 } })
     const of = (startedAt: number, gone = 16) => {
       const one = rewritten({ session: { parentId: 'p', startedAt } })

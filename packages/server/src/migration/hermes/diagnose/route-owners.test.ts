@@ -10,7 +10,7 @@ const route = (owner: string): HermesRoute => ({
   ...{ key: `agent:${owner}:telegram:dm:1`, sessionId: `of ${owner}`, from: 'x', entry: {} },
 })
 
-it('every route is told of once, by its owner or where it is kept, wherever the gateway was started', () => {
+it('every route is listed once, by its owner or by the profile that keeps it, wherever the gateway was started', () => {
   for (const kept of PLACES) {
     const owners = new RouteOwners(PLACES)
     const all = ['main', 'ada', 'nova', 'nobody'].map(route)

@@ -50,7 +50,7 @@ describe('Surveyor', () => {
     expect(fault?.rows.length).toBeLessThan(1_000)
   })
 
-  it('knows calls by either name, however many there were, and holds the names of a few', () => {
+  it('matches any number of calls by either name, and keeps only a few names', () => {
     const surveyor = new Surveyor([SESSION])
     for (let round = 0; round < 2_000; round++) {
       const calls = [`a${round}`, `b${round}`]
@@ -66,7 +66,7 @@ describe('Surveyor', () => {
     expect(otherNames?.size).toBe(1_000)
   })
 
-  it('holds of rows no word, whatever they are kept for', () => {
+  it('keeps no text of rows', () => {
     const closed = { ...SESSION, endReason: 'compression', endedAt: 0.5 }
     const surveyor = new Surveyor([closed, { ...SESSION, id: 'child', parentId: 's' }])
     const words = 'I have no record of the words that nobody may hold'
@@ -123,7 +123,7 @@ describe('Surveyor', () => {
     expect(counted).toEqual(between)
   })
 
-  it('notes the clock by the minute and counts a session as born when the clock reaches it', () => {
+  it('records times by the minute, and counts a session from its start time', () => {
     const later = (id: string, startedAt: number | null) => ({ ...SESSION, id, startedAt })
     const sessions = [
       SESSION,

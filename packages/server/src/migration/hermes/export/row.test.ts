@@ -79,7 +79,7 @@ describe('handoffRow', () => {
     expect(handoffRow(entry(handoff({ preserved }), { row: 8 }))?.['content']).not.toBe('mine')
   })
 
-  it('is none where it was erased, cleared, or is no compaction', () => {
+  it('is null for a compaction that was erased or cleared, and for other entries', () => {
     expect(handoffRow(entry(null))).toBeNull()
     expect(handoffRow(entry({}))).toBeNull()
     expect(handoffRow(entry(handoff(), {}, 'input'))).toBeNull()

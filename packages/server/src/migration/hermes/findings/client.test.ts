@@ -16,7 +16,7 @@ function routesOf(...lines: string[]): unknown[] {
   return findPoisonedClients(events).map(({ facts }) => facts['route'])
 }
 
-it('an error without a mark belongs to the last call of anybody', () => {
+it('an error without a session mark is attributed to the last call of any session', () => {
   expect(
     routesOf(
       using('09:00:00', 'one', 'main'),
@@ -27,7 +27,7 @@ it('an error without a mark belongs to the last call of anybody', () => {
   ).toEqual([expect.stringContaining('main')])
 })
 
-it('an error of a session that never called belongs to the last call of anybody too', () => {
+it('an error of a session without calls is attributed to the last call of any session', () => {
   expect(
     routesOf(
       using('09:00:00', 'one', 'main'),

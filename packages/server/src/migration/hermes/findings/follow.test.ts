@@ -102,7 +102,7 @@ describe('the session that Hermes takes of several', () => {
     expect(take('ranked', [lost, won])).toBe('a')
   })
 
-  it('is the last by its rows, or by its id where nothing else tells', () => {
+  it('is the one with the newest row, or the highest id if they are equal', () => {
     const [one, other] = [session('a', { lastActivityAt: 5 }), session('b', { lastActivityAt: 6 })]
     expect(take('ranked', [one, other], (id) => (id === 'a' ? 7 : null))).toBe('a')
     expect(take('ranked', [session('a'), session('b')])).toBe('b')
@@ -171,14 +171,14 @@ describe('circles of parents', () => {
     expect(circles(['a', 'b', null], ['b', 'a', 9])).toEqual([{ sessionId: 'b', parentId: 'a' }])
   })
 
-  it('are found once each, without those who only lead into one', () => {
+  it('are found once each, without the sessions that only lead into one', () => {
     expect(circles(['in', 'a', 0], ['a', 'b', 2], ['b', 'a', 3], ['self', 'self'])).toEqual([
       { sessionId: 'a', parentId: 'b' },
       { sessionId: 'self', parentId: 'self' },
     ])
   })
 
-  it('are none where a parent is missing or each has another', () => {
+  it('are not found if a parent is missing or each session has another parent', () => {
     expect(circles(['a', null], ['b', 'a'], ['c', 'b'], ['d', 'gone'])).toEqual([])
   })
 })

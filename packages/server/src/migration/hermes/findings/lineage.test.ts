@@ -43,7 +43,7 @@ describe('linkUp', () => {
     expect(costOfTenfold(prepare, { size: 300 })).toBeLessThan(20)
   })
 
-  it('ends a circle before it comes to where it began, whoever asked before', () => {
+  it('stops in a circle of parents before it repeats, in any order of queries', () => {
     const { rootOf } = linked([
       ['a', 'c'],
       ['b', 'a'],

@@ -73,7 +73,7 @@ describe('compactions in the log', () => {
     ])
   })
 
-  it('a foreign bracket of the old format tells of a rewrite, of the new one only of a wrong tag', () => {
+  it('a foreign bracket means a rewrite in the old format, and only a wrong tag in the new one', () => {
     const rough = 'rough_tokens=~17 awaiting_real_usage=true'
     const old = eventsOf(
       started('09:00:00', OTHER, OLD, 39),
@@ -99,7 +99,7 @@ describe('compactions in the log', () => {
     expect(found.map(({ kind }) => kind)).toEqual(['identity-changed'])
   })
 
-  it('compactions that run at once and count the same are told apart by session', () => {
+  it('simultaneous compactions with equal counts are distinguished by session', () => {
     const found = judge(
       eventsOf(
         started('09:00:00', null, OLD, 50),
@@ -127,7 +127,7 @@ describe('compactions in the log', () => {
     expect(brief(found)).toEqual([['identity-changed', 'harm', 'suspected', OLD, NEW]])
   })
 
-  it('a failure between start and end is a torn summary, one that ended nothing is none', () => {
+  it('a failure between start and end is a torn summary, one without an end is not', () => {
     const failure = at('09:00:20', OLD, 'Failed to generate context summary: stream interrupted.')
     const torn = judge(
       eventsOf(started('09:00:00', OLD, OLD, 169), failure, done('09:00:30', OLD, OLD, '169->8')),
@@ -196,7 +196,7 @@ describe('other trouble in the log', () => {
     expect(judge(eventsOf(skip(1), skip(2)))).toEqual([])
   })
 
-  it('a message dropped from a full queue is told', () => {
+  it('a message dropped from a full queue is reported', () => {
     const line = at(
       '09:00:00',
       null,

@@ -21,7 +21,7 @@ const fault = (kind: FindingKind, from: number) =>
     ...{ title: 'Something happened', explanation: '', advice: '' },
   })
 
-it('an agent that has no record is told of after a loss of messages, and after no other fault', () => {
+it('a reply of having no record is reported after a loss of messages, and after no other fault', () => {
   const kinds = Object.keys(FINDING_KINDS) as FindingKind[]
   const telling = kinds.filter(
     (kind) => findDenials({ view, faults: [fault(kind, 1)], events: [] }).length > 0,
@@ -29,7 +29,7 @@ it('an agent that has no record is told of after a loss of messages, and after n
   expect(telling.toSorted()).toEqual(['destructive-rewrite', 'fork', 'rows-after-closing'])
 })
 
-it('an agent that has no record is told of once, and not where the loss came later', () => {
+it('a reply of having no record is reported once, and not if the loss came later', () => {
   const found = (...faults: ReturnType<typeof fault>[]) => findDenials({ view, faults, events: [] })
   expect(found(fault('fork', 3))).toEqual([])
   const [told, ...more] = found(fault('fork', 1), fault('destructive-rewrite', 1))

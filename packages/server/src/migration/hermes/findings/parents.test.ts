@@ -40,7 +40,7 @@ describe('findParentFaults', () => {
   const child = (startedAt: number, more: Partial<HermesSession> = {}) =>
     session('c', { parentId: 'p', startedAt, ...more })
 
-  it('finds a session that an older version does not find behind its parent', () => {
+  it('finds a session that an older version would not find after its parent', () => {
     expect(faultsOf([parent, child(150)])).toEqual([
       {
         ...{ kind: 'hidden-continuation', sessionIds: ['p', 'c'] },
@@ -56,7 +56,7 @@ describe('findParentFaults', () => {
     ['has a parent that something else ended', [{ ...parent, endReason: 'reset' }, child(150)]],
     ['has a parent without a closing', [{ ...parent, endedAt: null }, child(150)]],
     ['has no parent', [parent, child(150, { parentId: null })]],
-  ])('finds nothing where it %s', (_, sessions, version) => {
+  ])('finds nothing if it %s', (_, sessions, version) => {
     expect(faultsOf(sessions, version)).toEqual([])
   })
 

@@ -92,7 +92,7 @@ describe('kindsOfEntry', () => {
     expect(entry('compaction', body, 9)).toEqual(NO_KINDS)
   })
 
-  it('adds up, and tells what became something else', () => {
+  it('adds up, and counts the rows that became another kind', () => {
     expect(addKinds([kinds(1, 2, 3), kinds(10, 20, 30)])).toEqual(kinds(11, 22, 33))
     expect(addKinds([])).toEqual(NO_KINDS)
     expect(changedKinds({ given: kinds(3, 2, 1), made: kinds(1, 2, 4) })).toBe(5)
@@ -194,7 +194,7 @@ describe('importRoutes', () => {
     expect((await imported(route, world)).reports).toMatchObject([{ outcome }])
   })
 
-  it('takes the platform of the entry for the channel, and keys of any form', async () => {
+  it('uses the platform of the entry as the channel, and accepts keys of any form', async () => {
     const route = async (given: object) => (await imported(given)).reports[0]?.route
     expect(await route({ entry: { platform: 'discord' } })).toEqual({
       channel: 'discord',

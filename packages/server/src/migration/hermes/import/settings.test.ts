@@ -27,7 +27,7 @@ describe('the settings of an auxiliary task', () => {
     })
   })
 
-  it('are proposed in a form that the configuration takes, also where it follows its agent', async () => {
+  it('are proposed in a form that the configuration accepts, even if they follow the agent', async () => {
     const { proposal } = await translated(
       'auxiliary: { compression: { provider: auto, model: m, reasoning_effort: high, context_length: 9000, base_url: "", timeout: 60 } }',
     )

@@ -38,7 +38,7 @@ function told(sessions: readonly Given[]) {
 }
 
 describe('foldConversation', () => {
-  it('takes a carried row once, where its original stands, and says what the compaction kept', () => {
+  it('lists a copied row once, in the place of its original, and lists the rows that the compaction kept', () => {
     const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
     const child = {
       ...{ id: 'b', parentId: 'a' },
@@ -52,7 +52,7 @@ describe('foldConversation', () => {
     })
   })
 
-  it('recognizes copies that were given new times by their order behind the handoff', () => {
+  it('recognizes copies with new times by their order after the handoff', () => {
     const parent = {
       id: 'a',
       parentId: null,
@@ -90,7 +90,7 @@ describe('foldConversation', () => {
     ])
   })
 
-  it('does not take for a copy what is said again later', () => {
+  it('does not treat a later repetition as a copy', () => {
     const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'ok', 1)] }
     const child = {
       id: 'b',
@@ -121,7 +121,7 @@ describe('foldConversation', () => {
     expect(told([parent, child])).toMatchObject({ ids: [1, 2, 3, 4, 9, 5], restored: [9] })
   })
 
-  it('takes an archived original instead of its live copy, and keeps what was taken back apart', () => {
+  it('uses an archived original instead of its live copy, and separates undone rows', () => {
     const rows = [
       row(1, 'x', 1, { state: 'archived' }),
       row(2, 'oops', 2, { state: 'rewound' }),
@@ -135,13 +135,13 @@ describe('foldConversation', () => {
     })
   })
 
-  it('says which rows stood in the context before the handoff that a rewrite left', () => {
+  it('lists the rows before the handoff that a rewrite left in the context', () => {
     const rows = [row(1, 'kept', 1), row(2, 'kept too', 1), handoff(3, 1), row(4, 'on', 2)]
     const session = { id: 'a', parentId: null, closedAt: null, rows }
     expect(told([session]).kept).toEqual([[1, 2]])
   })
 
-  it('compares a fork with its parent, whatever stands between them', () => {
+  it('compares a fork with its parent, even if another fork lies between them', () => {
     const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1)] }
     const fork = { id: 'b', parentId: 'a', closedAt: null, rows: [handoff(2, 30)] }
     const rows = [handoff(3, 31), row(4, 'x', 31.1)]
@@ -149,7 +149,7 @@ describe('foldConversation', () => {
     expect(told([parent, fork, tip]).copies).toEqual([[4, 1]])
   })
 
-  it('puts what was said in a branch in its place by time, calls with their results', () => {
+  it('inserts rows of a branch by time, calls with their results', () => {
     const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
     const branch = {
       ...{ id: 'b', parentId: 'a', closedAt: null, isBranch: true },
@@ -172,7 +172,7 @@ describe('foldConversation', () => {
     })
   })
 
-  it('tells the kept end from a kept beginning', () => {
+  it('distinguishes the kept end from a kept beginning', () => {
     const archived = { state: 'archived' } as const
     const rows = [
       ...[row(1, 'first', 1, archived), row(2, 'x', 2, archived), row(3, 'y', 3, archived)],
@@ -182,7 +182,7 @@ describe('foldConversation', () => {
     expect(told([session])).toMatchObject({ kept: [[1, 3]], keptFrom: [3] })
   })
 
-  it('counts what an older handoff kept among the kept end, when that one is carried on too', () => {
+  it('counts the rows that an older handoff kept as part of the kept end if that handoff was copied too', () => {
     const first = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
     const second = {
       ...{ id: 'b', parentId: 'a', closedAt: 60 },
@@ -194,7 +194,7 @@ describe('foldConversation', () => {
     expect(told([first, second, third]).keptFrom).toEqual([2, 2])
   })
 
-  it('knows the first messages again that a continuation repeats before its handoff', () => {
+  it('recognizes the first messages that a continuation repeats before its handoff', () => {
     const rows = [row(1, 'x', 1), row(2, 'y', 2), row(3, 'z', 3), row(4, 'w', 4)]
     const parent = { id: 'a', parentId: null, closedAt: 30, rows }
     const written = [row(5, 'x', 30), row(6, 'y', 30.1), handoff(7, 30.2), row(8, 'w', 30.3)]
@@ -212,7 +212,7 @@ describe('foldConversation', () => {
     expect(told([parent, { ...child, rows: others }]).copies).toEqual([])
   })
 
-  it('knows copies in place again that were given the time of the compaction', () => {
+  it('recognizes copies in the same session that have the time of the compaction', () => {
     const archived = { state: 'archived' } as const
     const before = ['x', 'y', 'z', 'w'].map((said, at) => row(at + 1, said, at + 1, archived))
     const at = (step: number) => 30 + step * 1e-6
@@ -232,7 +232,7 @@ describe('foldConversation', () => {
     expect(told([{ ...session, rows: [...before, ...later] }]).copies).toEqual([])
   })
 
-  it('takes what a copy has superseded for no message that was taken back', () => {
+  it('does not treat the original of a copy as undone', () => {
     const rewound = { state: 'rewound' } as const
     const rows = [
       ...[row(1, 'x', 1, { state: 'archived' }), row(2, 'y', 2, rewound), row(3, 'z', 3, rewound)],
@@ -248,7 +248,7 @@ describe('foldConversation', () => {
     })
   })
 
-  it('folds handoffs that stand in one block in one walk', () => {
+  it('folds a block of handoffs in linear time', () => {
     const prepare = (length: number) => {
       const rows = Array.from({ length }, (_, index) => handoff(index, index * 1e-6))
       return () => told([{ id: 'a', parentId: null, closedAt: null, rows }])

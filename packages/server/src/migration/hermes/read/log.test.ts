@@ -22,7 +22,7 @@ const AT = Date.UTC(2026, 4, 28, 16, 12, 31) / 1_000
 describe('readFact', () => {
   const factOf = (text: string) => readFact(parseLogLine(`2026-05-28 16:12:31 ERROR ${text}`))
 
-  it('tells failed connections of auxiliary calls from those of the main route', () => {
+  it('distinguishes failed connections of auxiliary calls from those of the main route', () => {
     const failed = { kind: 'connection-failed' }
     expect(factOf('agent.aux: Connection error.')).toEqual(failed)
     expect(factOf('agent.aux: The title failed: Connection error.')).toEqual(failed)
@@ -114,7 +114,7 @@ describe('readLogs', () => {
   const started = (id: string, at = '16:12:31,000') =>
     `2026-05-28 ${at} INFO [${id}] agent.c: context compression started: session=${id} messages=9 tokens=~1`
 
-  it('keeps the newest events where there are too many, whichever file they stand in', async () => {
+  it('keeps the newest events of all files if there are too many', async () => {
     const hour = (at: number) => `${String(at).padStart(2, '0')}:00:00,000`
     const ids = Array.from({ length: 20 }, (_, at) => started(`s${at}`, hour(at)))
     const paths = [
@@ -174,14 +174,14 @@ describe('readLogs', () => {
     expect(remarks).toEqual([])
   })
 
-  it('says of a log that it cannot unpack that somebody must', async () => {
+  it('asks the user to unpack a log that it cannot unpack', async () => {
     const start = Buffer.from('fd377a585a000004', 'hex')
     const { events, remarks } = await readLogs([write('agent.log.xz', start)])
     expect(events).toEqual([])
     expect(remarks).toEqual([expect.stringContaining('unpack it first')])
   })
 
-  it('counts a line once that stands in two logs', async () => {
+  it('counts a line in two logs once', async () => {
     const text =
       '2026-05-28 16:12:31,000 WARNING [a] root: Failed to generate context summary: x.\n'
     const { events } = await readLogs([write('one.log', text), write('errors.log', text)])
@@ -194,7 +194,7 @@ describe('readLogs', () => {
     expect(events).toHaveLength(1)
   })
 
-  it('keeps what it read of a log that is cut off', async () => {
+  it('keeps the events of a truncated log, and says so', async () => {
     const zipped = gzipSync(
       `${started('a')}\n`.repeat(3_000).replaceAll('[a]', () => `[${Math.random()}]`),
     )

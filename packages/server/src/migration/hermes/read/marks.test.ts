@@ -33,7 +33,7 @@ describe('Marks', () => {
     }
   })
 
-  it('tell calls apart whose ids begin alike', () => {
+  it('distinguish calls whose ids begin alike', () => {
     const beginning = 'call_'.padEnd(200, 'x')
     expect(callMark(`${beginning}1`)).not.toBe(callMark(`${beginning}2`))
   })

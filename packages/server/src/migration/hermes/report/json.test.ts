@@ -14,7 +14,7 @@ describe('renderJson', () => {
     )
   })
 
-  it('leaves out what is undefined, and opens nothing that is empty', () => {
+  it('leaves out undefined fields, and writes empty lists and objects on one line', () => {
     const value = { a: undefined, b: [], c: {}, d: [{}, [], 'line\nend'], e: null }
     expect([...renderJson(value)].join('')).toBe(`${JSON.stringify(value, undefined, 2)}\n`)
   })

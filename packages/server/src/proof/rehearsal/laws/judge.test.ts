@@ -7,7 +7,7 @@ import type { TrackedMessage } from './ledger.ts'
 import type { RehearsedSession } from './transcript-laws.ts'
 
 describe('judge', () => {
-  it('finds every law kept where all places tell the same', () => {
+  it('finds no broken law if all records agree', () => {
     const { verdicts, tally } = judge(sound())
     expect(verdicts.filter(({ holds, unproven }) => !holds || unproven !== null)).toEqual([])
     expect(verdicts.map(({ law }) => law)).toEqual(LAW_NAMES)
@@ -134,7 +134,7 @@ describe('judge', () => {
     },
   )
 
-  it('tells a scene that a busy machine did not come to from one that was broken', () => {
+  it('distinguishes a scene that a busy machine did not reach from a broken one', () => {
     const verdictAt = (calibrationMsMax: number) => {
       const findings = new Findings()
       findings.broken('played', 'erasure: nobody was there to erase')
@@ -147,13 +147,13 @@ describe('judge', () => {
     expect(verdictOf(judge(sound()).verdicts)).toBe('holds')
   })
 
-  it('blames nobody for a held loop where the machine holds idle threads as well', () => {
+  it('reports no blocked event loop if the machine delays idle threads as well', () => {
     const { verdicts } = judge({ ...sound(), loops: loops(80), calibrationMsMax: 120 })
     const verdict = verdicts.find(({ law }) => law === 'loop')
     expect(verdict).toMatchObject({ holds: true, unproven: expect.stringContaining('80 ms') })
   })
 
-  it('counts what was stopped by a person apart from what was answered', () => {
+  it('counts stopped turns separately from answered ones', () => {
     const evidence = { ...sound(), stops: new Map([['agent-1', 1]]) }
     const { verdicts, tally } = judge({ ...evidence, sessions: [session([1, 2], 'stopped')] })
     expect(verdicts.filter(({ holds }) => !holds)).toEqual([])
@@ -165,7 +165,7 @@ describe('lettersToAsk', () => {
   const letters = Array.from({ length: 9 }, (_, at) => letter(at + 1))
   const { entries } = session([1, 2, 3, 4, 5, 6, 7, 8, 9])
 
-  it('takes the oldest and the newest that were told meanwhile, each once', () => {
+  it('picks the oldest and the newest fact of the period, each once', () => {
     const meanwhile = new Set([2, 3, 4, 5, 6, 7, 8])
     const asked = lettersToAsk(letters, { agent: 'agent-1', meanwhile, entries }, 9)
     expect(asked.map(({ mail }) => mail)).toEqual([2, 3, 6, 7, 8])

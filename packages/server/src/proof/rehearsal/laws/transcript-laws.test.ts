@@ -7,7 +7,7 @@ describe('judgeStored and judgeReplies', () => {
     expect(lawsOf(stored())).toEqual([])
   })
 
-  it('lets what a model writes in place of a digest be longer than it', () => {
+  it('accepts a model’s rewrite that is longer than the digest', () => {
     const { operations, ...rest } = stored()
     const longer = operations.map((each) => ({
       ...each,

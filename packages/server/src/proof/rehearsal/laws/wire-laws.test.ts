@@ -8,7 +8,7 @@ const [FIRST = '', SECOND = ''] = Object.keys(CAST)
 const LAST = Object.keys(CAST).at(-1) ?? ''
 
 describe('judgeWire', () => {
-  it('finds nothing broken where every step was sent all that it is about', async () => {
+  it('finds nothing broken if every request contains its messages', async () => {
     expect(await offencesOf({ [FIRST]: conversation() })).toEqual([])
   })
 
@@ -19,14 +19,14 @@ describe('judgeWire', () => {
     ])
   })
 
-  it('looks at the stage however many agents there are beside it', async () => {
+  it('checks the stage with any number of other agents', async () => {
     const others = Array.from({ length: 200 }, (_, at) => `agent-${at + 1}`)
     const crowd = Object.fromEntries(others.map((name) => [name, conversation()]))
     const stage = { ...crowd, [LAST]: { ...conversation(), requests: [] } }
     expect(await offencesOf(stage)).toHaveLength(2)
   })
 
-  it('does not ask for what a compaction covers, nor for what is too large to be shown whole', async () => {
+  it('does not require messages that a compaction covers, or that are too large to be shown whole', async () => {
     const book = 'Page after page.'
     const entries = [
       said(1, 'One.'),
@@ -61,7 +61,7 @@ describe('judgeWire', () => {
     ])
   })
 
-  it('finds a handoff that tells of somebody else', async () => {
+  it('finds a handoff with the facts of another session', async () => {
     const { entries, requests } = conversation()
     const handoff = { ...entry(7, 'compaction', { covers: 3 }), body: `${SECOND} page 1` } as Entry
     const wire = { entries: [...entries, handoff], requests }

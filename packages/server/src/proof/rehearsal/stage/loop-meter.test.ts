@@ -12,7 +12,7 @@ describe('a loop meter', () => {
   })
   afterEach(() => meter.stop())
 
-  it('counts as our own what the thread computed while the loop was late', async () => {
+  it('counts the processor time of the thread while the loop was late', async () => {
     const before = process.threadCpuUsage()
     for (let used = 0; used < 120_000; ) {
       const { user, system } = process.threadCpuUsage(before)
@@ -22,14 +22,14 @@ describe('a loop meter', () => {
     await expect.poll(() => meter.figures().delayMsMax).toBeGreaterThan(60)
   })
 
-  it('does not count as our own what the thread was merely kept waiting for', async () => {
+  it('does not count time in which the thread only waited', async () => {
     hold(300)
     await expect.poll(() => meter.figures().delayMsMax).toBeGreaterThan(200)
     await sleep(60)
     expect(meter.figures().ownMsMax).toBeLessThan(100)
   })
 
-  it('leaves out what it is told to', async () => {
+  it('leaves out excluded periods', async () => {
     const measure = async () => {
       const other = new LoopMeter()
       other.start()

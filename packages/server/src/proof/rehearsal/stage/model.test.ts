@@ -12,13 +12,13 @@ describe('the model of a rehearsal', () => {
   })
   afterEach(() => model.stop())
 
-  it('answers from what it is sent', async () => {
+  it('answers from the messages in its request', async () => {
     const answer = await ask(['user', told], ['user', parcelQuestion('agent-1.7')])
     expect(answer.content).toContain('I was told: [agent-1.7] The code word')
     expect(answer.content).toContain('maple-83')
   })
 
-  it('looks up what it was not sent before it says that there is no record', async () => {
+  it('searches the session before it says that it has no record', async () => {
     const question = ['user', parcelQuestion('agent-1.7')] as const
     const { tool_calls } = await ask(['user', 'Hello.'], question)
     expect(tool_calls).toMatchObject([{ function: { name: 'recall' } }])
@@ -26,7 +26,7 @@ describe('the model of a rehearsal', () => {
     expect((await ask(question, ['tool', 'Nothing was found.'])).content).toContain('no record')
   })
 
-  it('answers a question once, whatever came in behind it', async () => {
+  it('answers a question once, even if other messages follow it', async () => {
     const question = ['user', parcelQuestion('agent-1.7')] as const
     const note = ['user', 'A line was seen.'] as const
     expect((await ask(['user', told], question, note)).content).toContain('maple-83')
@@ -34,14 +34,14 @@ describe('the model of a rehearsal', () => {
     expect(behind.content).not.toContain('maple-83')
   })
 
-  it('is idle only where nothing is open', async () => {
+  it('is idle only if no request is open', async () => {
     const question = ['user', openQuestion('agent-1')] as const
     const task = ['user', `Please ${openTaskOf('agent-1')}.`] as const
     expect((await ask(task, question)).content).toContain(openTaskOf('agent-1'))
     expect((await ask(question, ['tool', 'Nothing was found.'])).content).toContain('idle')
   })
 
-  it('remembers which messages it was shown word for word, and those of others', async () => {
+  it('records which messages it received word for word, including those of other sessions', async () => {
     await ask(['user', 'Somebody mentions [agent-1.7] only.'])
     expect(model.record().seen.size).toBe(0)
     await ask(['user', told])
@@ -51,7 +51,7 @@ describe('the model of a rehearsal', () => {
     expect(model.record().strays).toEqual(['a request of agent-1 holds messages of agent-2'])
   })
 
-  it('comes back at the same address after an outage', async () => {
+  it('returns at the same address after an outage', async () => {
     await model.stop()
     await expect(ask(['user', told])).rejects.toThrow()
     expect(await model.start()).toBe(url)

@@ -77,7 +77,7 @@ describe("Anthropic's Messages", () => {
     ])
   })
 
-  it('bring a compaction in one delta, and pause behind one that stands alone', () => {
+  it('send a compaction in one delta, and stop after one without an answer', () => {
     const reply = replyWith({ compaction: 'The pier.' })
     const signature = seal('The pier.')
     const block = { type: 'compaction', content: 'The pier.', encrypted_content: null, signature }

@@ -81,7 +81,7 @@ describe("OpenAI's Chat Completions", () => {
     expect(whole['choices']).toMatchObject([{ finish_reason: reason }])
   })
 
-  it('are a stream of chunks that ends with what was used', () => {
+  it('are a stream of chunks that ends with the usage', () => {
     const reply = replyWith(CALLED)
     const start = { ...shell(reply), object: 'chat.completion.chunk' as const, usage: null }
     const chunk = (
@@ -106,7 +106,7 @@ describe("OpenAI's Chat Completions", () => {
     ])
   })
 
-  it('tell of no use that was not asked for, and of a refusal under its own key', () => {
+  it('report usage only on request, and a refusal under its own key', () => {
     const ask = { ...ASK, wantsUsage: false }
     const frames = eventsOf(
       openaiChatStandIn,

@@ -140,7 +140,7 @@ describe("OpenAI's Responses", () => {
     expect(last).toMatchObject({ type: `response.${status}`, response: { status } })
   })
 
-  it('tell an error within a stream by its code and number', () => {
+  it('report an error within a stream with its code and sequence number', () => {
     const frame = (rejection: Rejection) =>
       readFrame(openaiResponsesStandIn.writeErrorFrame(rejection, 7))
     const error = { type: 'error', message: 'No.', sequence_number: 7 }
@@ -206,7 +206,7 @@ describe("OpenAI's Responses", () => {
     expect(done).toMatchObject({ item })
   })
 
-  it('refuse what they would have to remember', () => {
+  it('refuse options that need stored state', () => {
     const refusal = (fields: JsonObject) => {
       try {
         asked(fields)

@@ -6,7 +6,7 @@ import { openaiResponsesStandIn } from './openai-responses.ts'
 import { clipTokens, countInput, countTokens, splitTokens, usageOf } from './protocol.ts'
 
 describe('streams of the stand-in', () => {
-  it('take their time for words only', () => {
+  it('are paced for text only', () => {
     const tokens = openaiChatStandIn.writeFrames(replyWith(CALLED)).map((frame) => frame.tokens)
     expect(tokens).toEqual([0, 1, 1, 1, 1, 1, 1, 0, 0, 0])
     const events = anthropicStandIn.writeFrames(replyWith({ text: 'Yes.' }))
