@@ -78,3 +78,25 @@ it('restores the outcome of a recorded failure, with its status', () => {
   expect(isOfTheRoute(word)).toBe(true)
   expect(failureIn(ANSWERED)).toBeNull()
 })
+
+describe('the word of an outcome', () => {
+  it.each<[string, Parameters<typeof wordOf>[0]]>([
+    ['deadline:idle', { kind: 'deadline', deadline: 'idle' }],
+    ['connection:tls', { kind: 'connection', fault: 'tls', freshLoanHelps: false }],
+    ['malformed:no-end', { kind: 'malformed', what: 'no-end' }],
+    ['refused:bad-key:401', { kind: 'refused', refusal: 'bad-key', status: 401 }],
+    ['refused:content', { kind: 'refused', refusal: 'content' }],
+  ])('%s is read back as it was', (word, outcome) => {
+    expect(wordOf(outcome)).toBe(word)
+    expect(failureIn(word)).toEqual(outcome)
+  })
+
+  it.each<[string, Parameters<typeof wordOf>[0]]>([
+    ['answered', { kind: 'finished', finish: 'stop' }],
+    ['unusable:length', { kind: 'finished', finish: 'length' }],
+    ['interrupted', { kind: 'interrupted' }],
+    ['overflow', { kind: 'overflow' }],
+  ])('%s is no failure of a route', (word, outcome) => {
+    expect([wordOf(outcome), failureIn(word), isOfTheRoute(word)]).toEqual([word, null, false])
+  })
+})

@@ -47,6 +47,14 @@ describe('readBody', () => {
     '{"messages":{}}',
     '{"a":1}',
     'null',
+    '{"a" 1,"messages":[]}',
+    '{a:1,"messages":[]}',
+    '{"messages":[],"a',
+    '{"messages":[],"a":}',
+    '{"messages":[],"a":1',
+    '{"messages":[,"a"',
+    '{"messages":[1]} x',
+    '{"messages":"x"}',
   ])('gives nothing for %j, so that it is forwarded as it came', (text) =>
     expect(readBody(bytes(text), 'messages')).toBeUndefined(),
   )

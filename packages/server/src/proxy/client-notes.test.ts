@@ -35,3 +35,9 @@ describe('splitNotes', () => {
     expect(costOfTenfold(prepare, { size: 500 })).toBeLessThan(15)
   })
 })
+
+it('takes the instructions of a project, which Codex sends as a text, for a note', () => {
+  const text = '# AGENTS.md instructions for /work\n\nRun <tests>.'
+  expect(splitNotes(text)).toEqual({ text: '', notes: [{ kind: kindOf(text), text }] })
+  expect(splitNotes(` ${text}`)).toEqual({ text: ` ${text}`, notes: [] })
+})

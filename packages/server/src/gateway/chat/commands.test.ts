@@ -2,9 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
 import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
 import { until } from '../../../../../test/support/until.ts'
-import type { Session } from '../../runtime/runtime.ts'
+import type { Session, SessionSummary } from '../../runtime/runtime.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
-import { readTyped, runSlashCommand, SLASH_COMMANDS, type SlashName } from './commands.ts'
+import {
+  activity,
+  costText,
+  readTyped,
+  runSlashCommand,
+  SLASH_COMMANDS,
+  type SlashName,
+} from './commands.ts'
 
 async function talk() {
   const { runtime } = await open()
@@ -98,4 +105,71 @@ it('a refused /undo names the sizes that /status shows, and how to find the olde
 it('a search from a chat that finds nothing says what would match', async () => {
   const say = await talk()
   expect(await say('search', 'granodiorite gneiss')).toMatch(/^Nothing found\. One of the words/)
+})
+
+describe('a command from a chat', () => {
+  it('says what it needs, and what there is', async () => {
+    const say = await talk()
+    expect(await say('search')).toBe('Give the words to search for: /search WORDS')
+    expect(await say('stop')).toBe('No turn is running.')
+    expect(await say('pin')).toBe('No pins.')
+    expect(await say('pin', 'rule')).toBe(
+      'Give the text to keep: /pin `rule` TEXT, or - to remove it.',
+    )
+    expect(await say('pin', 'rule -')).toBe('There is no pin `rule`.')
+    for (const name of ['rule', 'tone']) await say('pin', `${name} Be brief.`)
+    expect(await say('pin')).toBe('Pins: `rule, tone`')
+    expect(await say('help')).toBe(
+      [
+        '`/stop` stop the running turn',
+        '`/compact [focus]` compact this conversation now',
+        '`/undo` undo the newest compaction; the older messages are back',
+        '`/new` start a new session; the old one stays',
+        '`/status` show how full the context is and what is running',
+        '`/search WORDS` search this conversation, compacted parts included',
+        '`/pin [NAME [TEXT | -]]` keep a text word for word; - removes it',
+        '`/help` this list',
+      ].join('\n'),
+    )
+  })
+
+  it('shows the state of a session', () => {
+    const usage = { calls: 3, inputTokens: 12_345, cachedTokens: 9_000, outputTokens: 678 }
+    const summary = {
+      ...{ id: 's', agent: 'main', entries: 7, contextTokens: 1_500, windowTokens: 4_000 },
+      ...{ compaction: 5, pins: ['rule', 'tone'], policy: 'steer', state: 'idle', waiting: 2 },
+      ...{ isCompacting: false, lastTurn: 'failed' },
+      usage: { ...usage, cost: 40_000, unpricedCalls: 1 },
+    } as unknown as SessionSummary
+    expect(CHAT_DRAWING.status(summary).split('\n')).toEqual([
+      'Session `s` of main: the last turn failed, 2 queued',
+      'Context 38 %: 1,500 of 4,000 tokens',
+      '7 entries, compacted at #5',
+      'Used: 12,345 tokens in (9,000 cached), 678 out, cost 0.0400+',
+      'While a turn runs, messages enter it between two steps.',
+      'Pins: `rule, tone`',
+    ])
+    const fresh = { compaction: null, pins: [], windowTokens: 0, waiting: 0, lastTurn: 'stopped' }
+    const free = { ...usage, cachedTokens: 0, cost: 0 }
+    const other = { ...summary, ...fresh, usage: { ...free, unpricedCalls: 1 } } as SessionSummary
+    expect(CHAT_DRAWING.status(other).split('\n')).toEqual([
+      'Session `s` of main: ready, the last turn was stopped',
+      'Context 0 %: 1,500 of 0 tokens',
+      '7 entries, not compacted',
+      'Used: 12,345 tokens in, 678 out, cost unknown',
+      'While a turn runs, messages enter it between two steps.',
+    ])
+    const texts = [
+      { isCompacting: true },
+      { lastTurn: 'answered' },
+      { state: 'turn' },
+      { state: 'turn', isCompacting: true },
+      { state: 'gone' },
+    ].map((each) => activity({ ...other, ...each } as SessionSummary))
+    expect(texts).toEqual([
+      ...['compacting in the background', 'ready', 'answering'],
+      ...['answering, compacting in the background', 'purged'],
+    ])
+    expect(costText({ cost: 0, unpricedCalls: 0 })).toBe('0.00')
+  })
 })

@@ -43,6 +43,10 @@ describe('splitText', () => {
     ['> ~~one two three four five~~', ['> ~~one two three~~', '> ~~four five~~']],
     ['`one two three four five`', ['`one two three`', '`four five`']],
     ['# one two three four five', ['# one two three', '# four five']],
+    [`**${'a'.repeat(30)}**`, [`**${'a'.repeat(16)}**`, `**${'a'.repeat(14)}**`]],
+    ['- aaa aaa **bbb bbb bbb bbb bbb**', ['- aaa aaa', '**bbb bbb bbb bbb bbb**']],
+    ['aa **bbbbbbbbbbbbbbbbb ccc** dd', ['aa **bbbbbbbbbbbbb**', '**bbbb ccc** dd']],
+    ['x \\*\\*\\* aaaaaaaaaaaaaa \\*b', ['x \\*\\*\\*', 'aaaaaaaaaaaaaa \\*b']],
   ])('closes the marks of %j and opens them again', (text, pieces) => {
     expect(splitText(text, 24)).toEqual(pieces)
   })

@@ -314,3 +314,68 @@ describe('the order of evidence', () => {
     expect(prospectOf({ kind: 'refused', refusal: 'no-credit' })).toBe('heals')
   })
 })
+
+describe('an outcome for people', () => {
+  const route = { model: 'm-5', host: 'a.example', variable: 'A_KEY' }
+  const login = { ...route, variable: null }
+  it.each<[Outcome, typeof route | typeof login | undefined, string]>([
+    [{ kind: 'finished', finish: 'stop' }, route, 'The model answered.'],
+    [{ kind: 'finished', finish: 'length' }, route, 'The answer reached its limit.'],
+    [{ kind: 'interrupted' }, route, 'The call was interrupted.'],
+    [
+      { kind: 'deadline', deadline: 'idle' },
+      ...[route, 'The model did not answer in time (the answer stopped coming).'],
+    ],
+    [
+      { kind: 'overflow' },
+      ...[route, 'The context is larger than the model takes; it has to be compacted.'],
+    ],
+    [{ kind: 'refused', refusal: 'overloaded' }, undefined, 'The provider is overloaded.'],
+    [
+      { kind: 'refused', refusal: 'no-credit', status: 402 },
+      route,
+      'a.example says that the account has no credit or allowance left (status 402). Check its billing.',
+    ],
+    [
+      { kind: 'refused', refusal: 'not-found', status: 404, code: 'gone' },
+      route,
+      'a.example has no such model or address (status 404, gone). Check model and base URL. Asked for: m-5.',
+    ],
+    [
+      { kind: 'refused', refusal: 'not-found', code: 'gone' },
+      undefined,
+      'The provider has no such model or address (gone). Check model and base URL.',
+    ],
+    [
+      { kind: 'refused', refusal: 'bad-key', status: 401 },
+      login,
+      'a.example refuses the credential (status 401). Log in again or replace the key.',
+    ],
+    [
+      { kind: 'refused', refusal: 'no-credential' },
+      login,
+      'The credential of the model route could not be read. Check its source.',
+    ],
+  ] as [Outcome, typeof route, string][])('says of %j at %j: %s', (outcome, at, text) => {
+    expect(explainOutcome(outcome, at)).toBe(text)
+  })
+
+  it('says whether another attempt can succeed', () => {
+    const kinds: Outcome[] = [
+      { kind: 'interrupted' },
+      { kind: 'overflow' },
+      { kind: 'deadline', deadline: 'total' },
+      { kind: 'connection', fault: 'tls', freshLoanHelps: false },
+      { kind: 'connection', fault: 'dns', freshLoanHelps: false },
+      { kind: 'malformed', what: 'redirect' },
+      { kind: 'malformed', what: 'not-sent' },
+      { kind: 'malformed', what: 'no-end' },
+      { kind: 'refused', refusal: 'no-credit' },
+      { kind: 'refused', refusal: 'content' },
+    ]
+    expect(kinds.map(prospectOf)).toEqual([
+      ...['done', 'needs-compaction', 'heals', 'hopeless', 'heals', 'hopeless', 'hopeless'],
+      ...['heals', 'heals', 'hopeless'],
+    ])
+  })
+})
