@@ -16,7 +16,6 @@ export const END_SIGNALS: readonly NodeJS.Signals[] = isWindows
   : ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /** Readable only by its owner. Windows has no modes; there the owner's folder protects it. */
-export const PRIVATE_MODE = 0o600
 export const PRIVATE_FOLDER_MODE = 0o700
 
 /** Starts a child so that its own children end with it; on Windows only the child ends. */

@@ -101,3 +101,69 @@ describe('layOutDraft', () => {
     })
   })
 })
+
+describe('a key in the terminal', () => {
+  const key = (name: string, held: 'ctrl' | 'alt' | '' = '') => ({
+    ...{ kind: 'key' as const, name, shift: false, ctrl: held === 'ctrl', alt: held === 'alt' },
+  })
+  /** The draft after the key; `|` is the cursor. */
+  const after = (drawn: string, ...pressed: Parameters<typeof key>) => {
+    const cursor = drawn.indexOf('|')
+    const edited = edit({ text: drawn.replace('|', ''), cursor }, key(...pressed) as never)
+    if (edited.kind !== 'draft') return edited
+    const { text, cursor: at } = edited.draft
+    return `${text.slice(0, at)}|${text.slice(at)}`
+  }
+  const family = '\u{1f468}\u200d\u{1f469}'
+
+  it.each<[string, 'ctrl' | 'alt' | '', string, string]>([
+    ['delete', '', `a|${family}b`, 'a|b'],
+    ['delete', '', 'ab|', 'ab|'],
+    ['backspace', '', `a${family}|b`, 'a|b'],
+    ['right', '', `a|${family}b`, `a${family}|b`],
+    ['left', '', `a${family}|b`, `a|${family}b`],
+    ['end', '', 'o|ne\ntwo', 'one|\ntwo'],
+    ['end', '', 'one\nt|wo', 'one\ntwo|'],
+    ['home', '', 'one\ntw|o', 'one\n|two'],
+    ['down', '', 'on|e\ntwo\nx', 'one\ntw|o\nx'],
+    ['down', '', 'one\ntwo|\nx', 'one\ntwo\nx|'],
+    ['up', '', 'x\ntwo|\nx', 'x|\ntwo\nx'],
+    ['up', '', 'one\nt|wo', 'o|ne\ntwo'],
+    ['f5', '', 'on|e', 'on|e'],
+    ['d', 'ctrl', 'a|bc', 'a|c'],
+    ['a', 'ctrl', 'one\ntw|o', 'one\n|two'],
+    ['e', 'ctrl', 'o|ne\ntwo', 'one|\ntwo'],
+    ['b', 'ctrl', 'ab|', 'a|b'],
+    ['f', 'ctrl', '|ab', 'a|b'],
+    ['n', 'ctrl', 'o|ne\ntwo', 'one\nt|wo'],
+    ['p', 'ctrl', 'one\nt|wo', 'o|ne\ntwo'],
+    ['k', 'ctrl', 'o|ne\ntwo', 'o|\ntwo'],
+    ['u', 'ctrl', 'one\ntw|o', 'one\n|o'],
+    ['w', 'ctrl', 'one two  |x', 'one |x'],
+    ['backspace', 'ctrl', 'one two|', 'one |'],
+    ['left', 'ctrl', 'one two|', 'one |two'],
+    ['right', 'ctrl', 'one| two x', 'one two| x'],
+    ['x', 'ctrl', 'o|ne', 'o|ne'],
+    ['b', 'alt', 'one two|', 'one |two'],
+    ['left', 'alt', 'one two|', 'one |two'],
+    ['f', 'alt', '|one two', 'one| two'],
+    ['right', 'alt', 'one|  two', 'one  two|'],
+    ['backspace', 'alt', 'one two|', 'one |'],
+    ['d', 'alt', '|one two', '| two'],
+    ['x', 'alt', 'o|ne', 'o|ne'],
+  ])('%s with %j makes of %j %j', (name, held, before, expected) => {
+    expect(after(before, name, held)).toBe(expected)
+  })
+
+  it.each<[string, 'ctrl' | 'alt' | '', string, object]>([
+    ['up', '', 'on|e', { kind: 'history', step: -1 }],
+    ['down', '', 'on|e', { kind: 'history', step: 1 }],
+    ['tab', '', '/|', { kind: 'complete' }],
+    ['l', 'ctrl', 'o|ne', { kind: 'redraw' }],
+    ['c', 'ctrl', 'o|ne', { kind: 'interrupt' }],
+    ['d', 'ctrl', '|', { kind: 'leave' }],
+    ['enter', '', 'o|ne\\', { kind: 'submit', text: 'one\\' }],
+  ])('%s with %j on %j is a request', (name, held, before, expected) => {
+    expect(after(before, name, held)).toEqual(expected)
+  })
+})

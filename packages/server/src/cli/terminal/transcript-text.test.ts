@@ -187,3 +187,34 @@ function entry(
   const rest = { at: 0, tokens: 1, message: null, isCovered: false }
   return { number: entryNumber(number), kind, meta, body, ...rest }
 }
+
+it.each<[string, JsonObject, JsonObject | string | null, string[]]>([
+  [
+    'compaction',
+    { covers: 3, by: 'clearing', clears: { upto: 9 } },
+    null,
+    ['compaction: tool results up to #9 cleared, nothing is summarized'],
+  ],
+  [
+    'compaction',
+    { covers: 3, previous: 0, by: 'model' },
+    null,
+    ['compaction: a handoff replaces entries 1 to 3, written by a model', '[erased]'],
+  ],
+  ['erasure', { entries: [3, 4] }, {}, ['erased: entries 3, 4']],
+  ['record', {}, { a: 1 }, ['record of another program']],
+  ['task', {}, { list: ['a', 'b'] }, ['task list', '{"list":["a","b"]}']],
+  ['task', {}, null, ['task list']],
+  ['revert', { target: 4 }, {}, ['compaction #4 undone']],
+  ['revert', { target: 4, to: 2 }, null, ['rewound: the conversation continues from #2']],
+  ['pin', { name: 'rule', change: 'set' }, 'Be\nbrief.', ['pin rule', 'Be', 'brief.']],
+  ['pin', { name: 'rule', change: 'set' }, null, ['pin rule', '[erased]']],
+  ['pin', { name: 'rule', change: 'removed' }, null, ['pin rule removed']],
+  ['arrival', { origin: 'a', at: 7 }, null, ['forked from session a at #7']],
+])('an entry of the kind %s and %j is shown by %j as %j', (kind, meta, body, shown) => {
+  const drawn = drawEntries([entry(1, kind as never, meta, body as never)], style)
+  const lines = drawn.trimEnd().split('\n')
+  expect(
+    lines.map((line) => line.replace(/ {2}\d{4}-.*/, '').slice(line.includes('#1 ') ? 5 : 6)),
+  ).toEqual(shown)
+})

@@ -162,3 +162,68 @@ describe('EventLines', () => {
     }
   })
 })
+
+describe('what clients send beside words', () => {
+  const data = 'iVBORw0KGgo='
+  const image = { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data } }
+  const sealed = (provider: string, value: object) => ({ type: 'opaque', provider, value })
+
+  it('is read from the items of OpenAI Responses', () => {
+    const url = `data:image/png;base64,${data}`
+    const odd = { type: 'input_image', image_url: 'https://a.example/b.png' }
+    const content = [{ type: 'input_image', image_url: url }, odd]
+    const block = (part: object) => ({ kind: 'block', role: 'user', part })
+    expect(responsesWire.read({ role: 'user', content }).units).toMatchObject([
+      ...[block(image), block(sealed('openai', odd))],
+    ])
+    const output = [{ type: 'input_text', text: 'Rain.' }, { image_url: { url } }, 'x']
+    const result = { kind: 'result', id: 'c', isError: false }
+    const made = (value: unknown) =>
+      responsesWire.read({
+        ...{ type: 'function_call_output', call_id: 'c', output: value as never },
+      }).units
+    expect(made(output)).toEqual([{ ...result, output: [{ type: 'text', text: 'Rain.' }, image] }])
+    expect(made('')).toEqual([{ ...result, output: [] }])
+    expect(made(undefined)).toEqual([{ ...result, output: [] }])
+    expect(made({ a: 1 })).toEqual([{ ...result, output: [{ type: 'text', text: '{"a":1}' }] }])
+    const call = { type: 'custom_tool_call', call_id: 'c', name: 'patch', input: '*** Begin' }
+    expect(responsesWire.read(call).units).toEqual([
+      { kind: 'call', id: 'c', name: 'patch', input: {}, inputText: '*** Begin' },
+    ])
+    const search = { type: 'web_search_call', action: 'x' }
+    expect(responsesWire.read({ ...search, id: 'i', status: 'completed' }).units).toMatchObject([
+      { kind: 'block', role: 'assistant', part: sealed('openai', search) },
+    ])
+  })
+
+  it('is read from the blocks of Anthropic', () => {
+    const source = { type: 'base64', media_type: 'image/png', data }
+    const linked = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } }
+    const content = [{ type: 'image', source }, { type: 'document', source }, linked]
+    const { units, blocks } = anthropicWire.read({ role: 'user', content })
+    expect(units).toMatchObject([
+      { kind: 'block', role: 'user', part: image },
+      { kind: 'block', role: 'user', part: { ...image, type: 'file' } },
+      { kind: 'block', role: 'user', part: sealed('anthropic', linked) },
+    ])
+    expect(blocks).toEqual([0, 1, 2])
+    const result = { type: 'tool_result', tool_use_id: 't', content, is_error: true }
+    const [read] = anthropicWire.read({ role: 'user', content: [result] }).units
+    expect(read).toMatchObject({
+      ...{ kind: 'result', id: 't', isError: true },
+      output: [image, { ...image, type: 'file' }, sealed('anthropic', linked)],
+    })
+  })
+
+  it('leaves its notes before a handoff', () => {
+    const notes = [{ kind: 'k', text: 'Note.' }]
+    expect(JSON.parse(anthropicWire.writeHandoff('Words.', notes))).toEqual({
+      ...{ role: 'user' },
+      content: ['Note.', 'Words.'].map((text) => ({ type: 'text', text })),
+    })
+    expect(JSON.parse(responsesWire.writeHandoff('Words.', notes))).toEqual({
+      ...{ type: 'message', role: 'user' },
+      content: ['Note.', 'Words.'].map((text) => ({ type: 'input_text', text })),
+    })
+  })
+})

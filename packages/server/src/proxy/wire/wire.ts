@@ -44,5 +44,3 @@ export interface ReplyUsage {
   readonly cacheWriteTokens: number
   readonly outputTokens: number
 }
-
-export const NO_REPLY: UpstreamReply = { units: [], isWhole: false, usage: null }
