@@ -42,7 +42,7 @@ export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid
       result = withNode(result, path, nodeOf(readValue(text, node), origin))
       continue
     }
-    const meant = nearest(name, VARIABLES)
+    const meant = nearest(name, variables().names)
     // Other programs use the prefix too; warn only about names that resemble a key.
     if (!name.includes('__') && meant === undefined) continue
     const hint = meant === undefined ? '' : ` Did you mean ${PREFIX}${meant}?`
@@ -100,7 +100,7 @@ export const KEYS_ELSEWHERE =
   '`credential: {kind: variable, name: OPENAI_API_KEY}`.'
 
 function pathOfVariable(name: string, tree: Node): Path | undefined {
-  if (!name.includes('__')) return FIXED.get(name)
+  if (!name.includes('__')) return variables().fixed.get(name)
   const path: (string | number)[] = []
   for (const word of name.split('__')) {
     const node = describeAt(path)
@@ -128,13 +128,29 @@ function wordsOf(key: string): string {
     .toUpperCase()
 }
 
-const fixedKeys = listKeys()
-  .map(({ path }) => path)
-  .filter((path) => !path.includes('*'))
-const FIXED: ReadonlyMap<string, Path> = new Map(
-  fixedKeys.map((path) => [path.map(wordsOf).join('_'), path]),
-)
-const VARIABLES = fixedKeys.map((path) => path.map(wordsOf).join('__'))
+interface Variables {
+  /** The keys whose path has no name chosen by the operator, by their variable with single underscores. */
+  readonly fixed: ReadonlyMap<string, Path>
+  readonly names: readonly string[]
+}
+
+let listed: Variables | undefined
+
+/** Made when a variable is seen: most environments have none. */
+function variables(): Variables {
+  listed ??= listVariables()
+  return listed
+}
+
+function listVariables(): Variables {
+  const paths = listKeys()
+    .map(({ path }) => path)
+    .filter((path) => !path.includes('*'))
+  return {
+    fixed: new Map(paths.map((path) => [path.map(wordsOf).join('_'), path])),
+    names: paths.map((path) => path.map(wordsOf).join('__')),
+  }
+}
 
 /** The variable for a key, for guides and hints; chosen names are left as `*`. */
 export function variableOf(path: readonly string[]): string {

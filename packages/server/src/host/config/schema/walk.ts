@@ -13,11 +13,17 @@ export function buildJsonSchema(): JsonObject {
   return JSON.parse(JSON.stringify({ $schema, title: 'throughline.yaml', ...rest })) as JsonObject
 }
 
-const root = buildJsonSchema()
+let known: JsonObject | undefined
+
+/** Made when asked for: most commands need no key's schema, and the conversion takes 20 ms of each start. */
+function root(): JsonObject {
+  known ??= buildJsonSchema()
+  return known
+}
 
 /** The schema of a key; undefined for an unknown key. */
 export function describeAt(path: Path): JsonObject | undefined {
-  let node: JsonObject | undefined = root
+  let node: JsonObject | undefined = root()
   for (const key of path) {
     node = node === undefined ? undefined : stepInto(node, key)
   }
@@ -80,7 +86,7 @@ export function listKeys(): readonly {
     )
     return [...named, ...open]
   }
-  return walk(root, [])
+  return walk(root(), [])
 }
 
 /** A choice between several maps is one key. */
