@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { SOURCE_PROGRAM } from '../support/run-cli.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 
 /** The command in a real terminal, as a person sees and uses it. */
 export interface TmuxPane {
@@ -26,7 +26,7 @@ const SHOWN_MS_MAX = 100_000
 export function openPane({ folder, env }: TmuxPlace, name: string, args: string): TmuxPane {
   const tmux = (...words: readonly string[]) =>
     execFileSync('tmux', ['-S', join(folder, 'tmux'), ...words], { encoding: 'utf8' })
-  const command = `'${process.execPath}' '${SOURCE_PROGRAM}' ${args}; echo '$ left'; exec sleep 60`
+  const command = `'${process.execPath}' '${PROGRAM}' ${args}; echo '$ left'; exec sleep 60`
   const variables = Object.entries(env).flatMap(([key, value]) => ['-e', `${key}=${value}`])
   const size = ['-x', '70', '-y', '30', '-c', folder]
   tmux('-f', '/dev/null', 'new-session', '-d', '-s', name, ...variables, ...size, command)
