@@ -1,3 +1,4 @@
+import { withoutMarks } from './handoff/summary-marks.ts'
 import type { Message } from './message.ts'
 
 /**
@@ -13,8 +14,9 @@ const BLOCKS = [
 /** The message as people see it. */
 export function asTyped<Said extends Message>(message: Said): Said {
   if (message.role !== 'user') return message
+  const read = message.isSummary === true ? withoutMarks : typedText
   const parts = message.parts.map((part) =>
-    part.type === 'text' ? { ...part, text: typedText(part.text) } : part,
+    part.type === 'text' ? { ...part, text: read(part.text) } : part,
   )
   return { ...message, parts }
 }
