@@ -4,7 +4,10 @@ import type { Reporter, TestModule } from 'vitest/node'
 /** What one vitest run tells `test/run.ts`. Vitest's JSON reporter leaves out why a test was skipped. */
 export interface Report {
   readonly files: readonly FileReport[]
-  /** Errors that belong to no file: a worker that could not start, a rejected promise nobody awaited. */
+  /**
+   * Errors that belong to no file: a worker that could not start, a rejected promise without a
+   * handler.
+   */
   readonly errors: number
 }
 

@@ -33,7 +33,8 @@ interface Outcome extends Report {
   readonly processorMs: number | null
 }
 
-// The slowest part takes four minutes on two quiet cores; one that hangs must not hold the run for ever.
+// The slowest part takes four minutes on two quiet cores; one that hangs must not block the run
+// forever.
 const PART_MS_MAX = 1_200_000
 
 /** More failed files than this are a fault, not an unlucky moment, and running them alone would take long. */

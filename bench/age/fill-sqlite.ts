@@ -5,7 +5,7 @@ const FIRST_SESSION = 100_000
 const HASH = new Uint8Array(32)
 
 /**
- * Ages a store by rows that nobody reads, written straight into its tables: their hashes are of
+ * Ages a store by rows that are never read, written straight into its tables: their hashes are of
  * nothing. Goes on where an earlier run ended, and prints how far it is.
  */
 export function fillSqlite(path: string, age: Age, report: (text: string) => void): void {

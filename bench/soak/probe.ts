@@ -34,7 +34,7 @@ subscribe('worker_threads', (message) => {
 
 if (isMainThread && process.channel !== undefined) {
   process.on('message', () => void probe().then((probed) => process.send?.(probed)))
-  // Without the program that started it, a server would run for ever.
+  // Without the program that started it, a server would run forever.
   process.on('disconnect', () => process.exit(0))
   process.channel?.unref()
 }

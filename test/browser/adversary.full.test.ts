@@ -5,7 +5,7 @@ import { answers, foreignNodes, makeSession, say } from './hands.ts'
 import { openServed } from './served.ts'
 import { openStage } from './stage.ts'
 
-/** What people, models, networks and servers do to the page that nobody wished for. */
+/** Hostile or faulty input of people, models, networks and servers to the page. */
 const stage = openStage()
 const { open, visit } = stage
 

@@ -5,7 +5,7 @@ import { answers, foreignNodes, makeSession, message, say } from './hands.ts'
 import { HOSTILE } from './hostile.ts'
 import { openStage } from './stage.ts'
 
-/** What people, models, networks and servers do to the page that nobody wished for. */
+/** Hostile or faulty input of people, models, networks and servers to the page. */
 const { open, visit } = openStage()
 
 describe('the page against hostile input and a failing server', { timeout: 120_000 }, () => {

@@ -14,7 +14,7 @@ import { HOSTILE } from './hostile.ts'
 import { EVERY_WAY_IN } from './in-page.ts'
 import { openPlace, type Place } from './place.ts'
 
-/** A page of somebody else, in the browser of the person who runs the server without tokens. */
+/** A foreign page in the browser of the person who runs the server without tokens. */
 const REBOUND = 'rebound.test'
 const folder = mkdtempSync(join(tmpdir(), 'throughline-foreign-'))
 let launched: Launched

@@ -69,7 +69,7 @@ function prove(open: (skip: (why: string) => never) => Promise<Engine & AsyncDis
     ])
   })
 
-  it('are found behind any number of others', async ({ skip }) => {
+  it('are found after any number of others', async ({ skip }) => {
     await using engine = await open(skip)
     await filled(engine.store)
     const digits = Array.from({ length: 10 }, (_, digit) => `select ${digit} as digit`).join(

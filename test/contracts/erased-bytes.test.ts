@@ -161,7 +161,7 @@ describe('purged words are in no file', () => {
     expect(await rewriteTables(url, { schema: 'copied' })).toEqual({ samples: true, strayFiles: 0 })
   }, 120_000)
 
-  it('of PostgreSQL is not claimed where a user may not rewrite a table, or a transaction sees it', async (context) => {
+  it('of PostgreSQL is not claimed if a user may not rewrite a table, or a transaction still sees it', async (context) => {
     if ('problem' in server) return context.skip(server.problem)
     const { url } = server
     const schema = 'rewriting'

@@ -19,7 +19,7 @@ const LIMITS = {
 }
 
 describe.each(ENGINES)('%s', (_name, messages, makeBench) => {
-  it('thousands of messages during one compaction are all behind it, in order, and it commits [I10, fault 34]', async () => {
+  it('thousands of messages during one compaction all follow it, in order, and it commits [I10, fault 34]', async () => {
     await using bench = await makeBench()
     const { store } = bench
     const fixture = await StoreFixture.open(store, { limits: LIMITS })

@@ -47,7 +47,7 @@ function send(store: Store, id: string, key: string) {
 }
 
 describe('a server in trouble', () => {
-  it('answers lost after the commit was sent are told as unknown; the key finds it [fault 82]', async (context) => {
+  it('an answer lost after the commit was sent is reported as unknown, and its key finds the commit [fault 82]', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const id = await create(bench.store, { limits })
@@ -114,7 +114,7 @@ describe('a server in trouble', () => {
     expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
   })
 
-  it('a deadlock is tried again and nobody notices [fault 84]', async (context) => {
+  it('a deadlock is retried without an error [fault 84]', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const { store, schema } = bench
@@ -213,7 +213,7 @@ describe('a server in trouble', () => {
     }
     expect(codes).toEqual([...codes.slice(0, -1).fill('outcome-unknown'), 'store-busy'])
     await slow[Symbol.asyncDispose]()
-    // By somebody with more patience than a stall of the machine takes.
+    // With a timeout longer than a stall of the machine.
     expect(await send(bench.store, id, 'k')).toMatchObject({ kind: 'admitted', mail: 1 })
     await hasty.close()
   })
@@ -445,7 +445,7 @@ describe('a place that must not be written to', () => {
     },
   )
 
-  it('settings that the server refuses are told with what to change, and without the password', async (context) => {
+  it('settings that the server refuses are reported with the remedy, and without the password', async (context) => {
     const right = urlOf(context)
     await admin.query(`create role poor login password 'a-secret'`)
     const changed = (change: (url: URL) => void): string => {

@@ -88,7 +88,7 @@ async function takeOver(store: Store, fixture: StoreFixture) {
   return StoreFixture.acquire(store, fixture.id, await register(store))
 }
 
-it('waits for its commits to be durable, also where the server is told not to', async (context) => {
+it('waits for its commits to be durable, even if the server is configured not to', async (context) => {
   const url = new URL(urlOf(context))
   url.searchParams.set('options', '-c synchronous_commit=off')
   const options = { driver: pg, url: url.href, schema: 'public', connections: 1, busyMs: 10_000 }
@@ -393,8 +393,8 @@ describe('a runner whose process dies', () => {
   })
 })
 
-describe('a runner that retires in a process that goes on', () => {
-  it('leaves no lock behind on the connection of its process', async (context) => {
+describe('a runner that retires in a running process', () => {
+  it('leaves no lock on the connection of its process', async (context) => {
     await using bench = await postgresBench(urlOf(context))
     const stop = bench.store.watch(() => {})
     const locks = async () => {
@@ -411,7 +411,7 @@ describe('a runner that retires in a process that goes on', () => {
 })
 
 describe('round trips', () => {
-  it('are two for every verb of a session at work', async (context) => {
+  it('are two for every verb of a session in a turn', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const { wire, url: farUrl } = await Wire.to(url)
@@ -461,7 +461,7 @@ describe('round trips', () => {
   })
 })
 
-describe('search behind the appends', () => {
+describe('search before the appends are indexed', () => {
   async function indexed(bench: PostgresBench, id: string): Promise<void> {
     await until(async () => {
       const [row] = await bench.sql(
@@ -594,7 +594,7 @@ describe('a row that is harmed', () => {
     },
   )
 
-  it('tails far behind what is there are found; verify reads what is there, and no more [I19]', async (context) => {
+  it('tails far beyond the existing rows are found, and verify reads only existing rows [I19]', async (context) => {
     await using bench = await postgresBench(urlOf(context))
     const { store } = bench
     const fixture = await StoreFixture.open(store)
@@ -607,7 +607,7 @@ describe('a row that is harmed', () => {
       `audit row ${commits} is missing at the end`,
     ])
   })
-  it('a session row that was taken away: what is left of it is found, also where the audit is silent', async (context) => {
+  it('the other rows of a missing session row are found, even if the audit does not mention it', async (context) => {
     await using bench = await postgresBench(urlOf(context))
     const fixture = await StoreFixture.open(bench.store)
     await fixture.exchange('hi', 'hello')
@@ -619,7 +619,7 @@ describe('a row that is harmed', () => {
     expect((await problems()).at(-1)).toBe(strays)
   })
 
-  it('is not claimed of one that tells of what nobody has linked to the audit yet [I19]', async (context) => {
+  it('is not reported for a row with changes that are not linked to the audit yet [I19]', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const name = "'chain_audit(integer)'::regprocedure"

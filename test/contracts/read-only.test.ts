@@ -70,7 +70,7 @@ describe('an anchor beside a store on PostgreSQL', () => {
 })
 
 describe('a store on PostgreSQL opened for looking', () => {
-  it('tells what the store tells, linked or not, and writes nothing', async (context) => {
+  it('returns the same as the store, linked or not, and writes nothing', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const { store, schema, sql } = bench
@@ -79,7 +79,7 @@ describe('a store on PostgreSQL opened for looking', () => {
     await store.readStore()
     // It would link the rows by itself after a while.
     await store.close()
-    // Rows that nobody has linked yet, as a killed process leaves them.
+    // Rows that are not linked yet, as a killed process leaves them.
     await sql(`update chain set commits = commits - 2, hash = (
       select encode(hash, 'hex') from audit where cursor = chain.commits - 2)`)
     await sql(`update audit set cursor = null, hash = null
@@ -105,7 +105,7 @@ describe('a store on PostgreSQL opened for looking', () => {
     await only.close()
   })
 
-  it('pages of the audit belong to one moment, whoever links rows meanwhile', async (context) => {
+  it('pages of the audit belong to one moment, even if rows are linked meanwhile', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const fixture = await StoreFixture.open(bench.store)

@@ -93,7 +93,8 @@ class Teller {
       }
       case 5: {
         const step = { upto: tail.number, renderer: 'r', calls: [], ...content }
-        // An edge per session: between sessions the order is the clock's, and nobody's promise.
+        // An edge per session: the order between sessions depends on the clock and is not
+        // guaranteed.
         const reply = { edge: id, address: `a${two % 2}`, key: operation, body: 'x' }
         const ends = { how: 'answered', replies: [reply] } as const
         return store.commitReply({ ...fenced, turn, step, ends })
@@ -199,7 +200,7 @@ function comparable(value: unknown): unknown {
 }
 
 describe('engines', () => {
-  it('memory and SQLite tell the same story', async () => {
+  it('memory and SQLite return the same results', async () => {
     const verb = fc.oneof(
       ...WEIGHTS.map((weight, arbitrary) => ({ weight, arbitrary: fc.constant(arbitrary) })),
     )

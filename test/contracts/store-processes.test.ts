@@ -113,7 +113,7 @@ describe('processes on one file', () => {
     expect(await checkAcknowledged(path, files)).toBeGreaterThan(20)
   })
 
-  it('a power cut that leaves only what was synced loses nothing acknowledged [I1, I26]', async (context) => {
+  it('a power cut that leaves only synced data loses nothing acknowledged [I1, I26]', async (context) => {
     const { folder, path } = await place()
     const library = join(folder, 'power-cut.so')
     const source = join(import.meta.dirname, 'children', 'power-cut.c')
@@ -144,7 +144,7 @@ describe('processes on one file', () => {
     expect(await checkAcknowledged(join(left, 'store.db'), [acks])).toBeGreaterThan(40)
   })
 
-  it('a disk that is full refuses before acknowledging; with space again all goes on [I24, fault 63]', async () => {
+  it('a full disk refuses before acknowledging, and with space again everything continues [I24, fault 63]', async () => {
     const { folder, path } = await place()
     const acks = join(folder, 'acks')
     const command = `ulimit -f 2000; exec "$0" "$@"`
@@ -173,7 +173,7 @@ describe('processes on one file', () => {
     await ended(child)
   })
 
-  it('at the limit of descriptors it says so, or works; what it acknowledged is there [I24, fault 78]', async () => {
+  it('at the limit of descriptors it reports that or works, and keeps everything acknowledged [I24, fault 78]', async () => {
     const { folder, path } = await place()
     const told = new Set<string>()
     const files: string[] = []
@@ -199,7 +199,7 @@ describe('processes on one file', () => {
     expect(await checkAcknowledged(path, files)).toBeGreaterThan(3)
   })
 
-  it('without memory, process or thread end as if killed; what was acknowledged is there [I24, fault 77]', async () => {
+  it('without memory, process or thread end as if killed, and everything acknowledged is kept [I24, fault 77]', async () => {
     const { folder, path } = await place()
     const ends = new Set<string>()
     const files: string[] = []

@@ -80,7 +80,7 @@ function prove(open: (skip: (why: string) => never) => Promise<Bench & AsyncDisp
     expect(await store.readEntries({ sessionId: other.id, ...all })).toHaveLength(3)
   })
 
-  it('an import does not lose what was only damaged here [I41]', async ({ skip }) => {
+  it('an import keeps text that was only damaged in this store [I41]', async ({ skip }) => {
     await using bench = await open(skip)
     const { store, harm } = bench
     const { fixture } = await talkedTwice(store)

@@ -40,7 +40,7 @@ describe('throughline doctor hermes', { timeout: PROCESSES_MS_MAX }, () => {
     expect(stdout).toContain('No fault was found.')
   })
 
-  it('ends with 1 where there are faults, and writes the same findings in every form', () => {
+  it('exits with 1 if there are faults, and writes the same findings in every form', () => {
     const home = homeThatIs('harmed')
     const page = join(folder, 'report.html')
     const asJson = doctor(home, '--json', '--html', page)
@@ -61,7 +61,7 @@ describe('throughline doctor hermes', { timeout: PROCESSES_MS_MAX }, () => {
     expect(html).not.toMatch(/<script|https?:\/\/(?!models\.example)/)
   })
 
-  it('ends with a sentence where a repair is refused', () => {
+  it('explains in a sentence why a repair is refused', () => {
     const taken = join(folder, 'taken.db')
     writeFileSync(taken, 'mine')
     const { status, stderr } = doctor(homeThatIs('healthy'), '--repair-to', taken)

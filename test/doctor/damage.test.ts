@@ -160,7 +160,7 @@ const DAMAGES: readonly (readonly [what: string, sql: string, kind: string, seve
   ]
 
 describe('damage that no conversation shows', () => {
-  it('is not found where there is none', async () => {
+  it('is not reported for a healthy store', async () => {
     for (const schema of [11, 26]) {
       const home = healthy(schema)
       home.close()

@@ -176,7 +176,7 @@ describe('what two sessions hold', () => {
     home.row('next', 'assistant', 'and on', start + 60)
   }
 
-  it('comes once where the first is gone, or ended for another reason', async () => {
+  it('appears once if the first session is gone, or ended for another reason', async () => {
     for (const reason of [null, 'session_reset', 'ws_orphan_reap', 'gone']) {
       const home = new EmptyHome(folder, 26)
       if (reason !== 'gone') {

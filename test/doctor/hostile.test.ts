@@ -103,7 +103,7 @@ describe('a hostile file', () => {
     await expect(diagnoseHermes(join(folder, 'missing'))).rejects.toThrow('no state.db')
   })
 
-  it('that is cut short is damaged, wherever it is cut', async () => {
+  it('that is truncated at any place is reported as damaged', async () => {
     const size = statSync(sound).size
     for (const share of [0.02, 0.3, 0.6, 0.99]) {
       const path = fresh(`cut-${share}`)
@@ -186,7 +186,7 @@ describe('a hostile file', () => {
     const path = fresh('busy')
     const writer = new DatabaseSync(path)
     writer.exec(`pragma journal_mode = wal; pragma synchronous = off; ${TABLES}`)
-    // Large enough that somebody writes while it is copied.
+    // Large enough for a write to happen while it is copied.
     for (let row = 0; row < 100; row++) {
       writer.exec(`insert into messages (session_id, content) values ('s', zeroblob(200000))`)
     }

@@ -201,7 +201,7 @@ describe('importing a Hermes home', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('does not import again what was erased here', async () => {
+  it('does not import erased entries again', async () => {
     const path = homeOf(plain({ content: 'a secret' }, { content: 'b' }))
     const store = openMemoryStore()
     await bring(path, store)
@@ -258,7 +258,7 @@ describe('importing a Hermes home', () => {
     expect(entries.find(({ number }) => number === context?.effective)?.body).toContain('other')
   })
 
-  it('translates the settings, names what is not brought, and never shows a key', async () => {
+  it('translates the settings, names those it leaves out, and never shows a key', async () => {
     const path = homeOf(plain({ content: 'a' }))
     const config = `compression: {threshold: 0.5, in_place: true, prompt: Be short}
 auxiliary: {compression: {provider: auto, model: small, api_key: sk-secret, timeout: 90}}`

@@ -87,7 +87,7 @@ function claude(uuid: string, parentUuid: string | null, role: string, text: str
 }
 
 describe('importing Claude Code', () => {
-  it('brings the whole log, its compaction in effect, and what was left beside it', async () => {
+  it('imports the whole log, its compaction in effect, and the side branches', async () => {
     const path = fileOf('projects/there/0c1d2e.jsonl', [
       { type: 'summary', leafUuid: 'f', summary: 'Plans' },
       claude('a', null, 'user', 'first'),
@@ -121,7 +121,7 @@ describe('importing Claude Code', () => {
     rmSync(path)
   })
 
-  it('leaves a line that is nested too deep, and goes on', async () => {
+  it('skips a line that is nested too deep, and continues', async () => {
     const store = openMemoryStore()
     const said = (text: string) => ({ type: 'user', message: { role: 'user', content: text } })
     const path = fileOf('deep/a.jsonl', [said('Before.')])
@@ -131,7 +131,7 @@ describe('importing Claude Code', () => {
     expect(sumOf(await bring('claude-code', path, store))).toMatchObject({ brought: 2, left: 1 })
   })
 
-  it('loses no message behind a line of more results than it takes', async () => {
+  it('loses no message after a line with too many results', async () => {
     const store = openMemoryStore()
     const content = Array.from({ length: 5_000 }, (_, index) => ({
       ...{ type: 'tool_result', tool_use_id: `c${index}`, content: 'ok' },
@@ -147,7 +147,7 @@ describe('importing Claude Code', () => {
     expect(differences).toEqual(['905 messages were left: one line can hold at most 4095.'])
   })
 
-  it('brings only what is new when the log has grown, and a torn line when it is whole', async () => {
+  it('imports only new lines of a grown log, and a torn line once it is whole', async () => {
     const path = fileOf('grown.jsonl', [claude('a', null, 'user', 'first')])
     const next = JSON.stringify(claude('b', 'a', 'assistant', 'second'))
     appendFileSync(path, next.slice(0, 40))
@@ -193,7 +193,7 @@ describe('importing Codex', () => {
     content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
   })
 
-  it('brings turns, instructions and compactions; what was rolled back stands beside', async () => {
+  it('imports turns, instructions and compactions, with rolled-back messages aside', async () => {
     const path = fileOf('rollout-1.jsonl', [
       { timestamp: at(0), type: 'session_meta', payload: { id: 'r-1', instructions: 'Be brief.' } },
       item(1, said('user', 'first')),
@@ -224,7 +224,7 @@ describe('importing pi', () => {
     message: { role, content: [{ type: 'text', text }] },
   })
 
-  it('brings the branch that is gone on with, and what a compaction kept stays', async () => {
+  it('imports the active branch, with the entries that a compaction kept', async () => {
     const path = fileOf('session.jsonl', [
       { type: 'session', version: 3, id: 'p-1', timestamp: at(0), cwd: '' },
       entry('a', null, 'user', 'first'),

@@ -229,7 +229,7 @@ describe('the doctor of our own store', () => {
   )
 })
 
-describe('a damaged store of ours', () => {
+describe('a damaged Throughline store', () => {
   it(
     'gets a verdict wherever the damage is, and --fix does not change it',
     async () => {
@@ -331,7 +331,7 @@ async function makeSound(path: string): Promise<string> {
   return path
 }
 
-/** One session under a lease; whoever held it says farewell. */
+/** One session under a lease, whose holder retires at the end. */
 async function inSession(
   path: string,
   act: (fixture: StoreFixture, store: Opened) => Promise<void>,

@@ -48,7 +48,7 @@ async function examine(examination: Pick<Examination, 'reads'> & Partial<Examina
 
 const HOUR = 3_600_000
 
-describe('examining a store of ours', () => {
+describe('examining a Throughline store', () => {
   it('finds nothing in a store in which people talk, compact and pause', async () => {
     const reads = openMemoryStore()
     const fixture = await StoreFixture.open(reads)
@@ -59,7 +59,7 @@ describe('examining a store of ours', () => {
     expect(await examine({ reads })).toEqual([])
   })
 
-  it('finds what a dead process left behind, and --fix releases it', async () => {
+  it('finds the leases of a dead process, and --fix releases them', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     await fixture.exchange('one', 'two')
@@ -284,7 +284,7 @@ describe('examining the file of a store', () => {
     expect(exitCode).toBe(2)
   })
 
-  it('tells of commits that are lost, says nothing good of the transcripts then, and goes on with what is there once that is accepted [I26]', async () => {
+  it('reports lost commits, does not call the transcripts sound then, and continues with the rest once accepted [I26]', async () => {
     const path = await fileWith('lost.db')
     copyFileSync(path, `${path}.old`)
     const store = await openSqliteStore({ path })
@@ -314,7 +314,7 @@ describe('examining the file of a store', () => {
     expect((await diagnose()).map(({ kind }) => kind)).not.toContain('lost-commits')
   })
 
-  it('names a missing table once, whatever else needed it', async () => {
+  it('names a missing table once, even if several checks need it', async () => {
     for (const table of ['reply', 'blob', 'note', 'schedule']) {
       const path = await fileWith(`without-${table}.db`)
       byHand(path, `alter table ${table} rename to taken_away`)

@@ -97,7 +97,7 @@ describe('repairing a Hermes store', () => {
     database.close()
   })
 
-  it('appends what was lost byte for byte, and moves the routes of an old home [S25]', async () => {
+  it('appends lost messages byte for byte, and moves the routes of an old home [S25]', async () => {
     const place = fresh('bytes')
     make(place.path, TABLES + LATE)
     mkdirSync(join(folder, 'bytes', 'sessions'))
@@ -197,7 +197,7 @@ describe('repairing a Hermes store', () => {
     }
   })
 
-  it('takes as long for ten sparse gigabytes as their rows take', async () => {
+  it('takes time in proportion to the rows of a sparse store, not to its ten gigabytes', async () => {
     const place = fresh('sparse')
     make(place.path, TABLES + LATE)
     truncateSync(place.path, 10 * 1024 ** 3)
@@ -216,7 +216,7 @@ describe('repairing a Hermes store', () => {
 })
 
 describe('exporting to Hermes', () => {
-  it('writes what was said and compacted here so that it comes back the same', async () => {
+  it('exports messages and compactions so that a new import is the same', async () => {
     const line = (uuid: string, role: string, text: string, more = {}) => ({
       ...{
         type: role,
@@ -266,7 +266,7 @@ describe('exporting to Hermes', () => {
     expect((await store.findSession(session.id))?.tail).toBe(tail)
   })
 
-  it('writes a handoff of ours whole, in words that Hermes takes for one', () => {
+  it('exports a handoff whole, in a form that Hermes recognizes', () => {
     const user = { role: 'user', parts: [{ type: 'text', text: 'find the orchid' }] } as const
     const body = {
       ...{ version: 1, by: 'model', covers: 3, kept: 1, compactions: 1, summary: 'It is green.' },
@@ -287,7 +287,7 @@ describe('exporting to Hermes', () => {
     expect(text).toContain('It is green.')
   })
 
-  it('brings pictures back whole, wherever they were kept', async () => {
+  it('exports pictures whole from every place in which they are kept', async () => {
     const url = `data:image/png;base64,${Buffer.alloc(6_000, 7).toString('base64')}`
     const parts = [{ type: 'image_url', image_url: { url } }]
     const content = `\0json:${JSON.stringify(parts)}`

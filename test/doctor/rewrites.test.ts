@@ -61,13 +61,13 @@ async function rewriteIn(path: string) {
 }
 
 describe('the rows that a rewrite deleted', () => {
-  it('are told as a most, since an undo uses up row numbers too', async () => {
+  it('are reported as an upper bound, because an undo uses row numbers too', async () => {
     const { title, facts } = await rewriteIn(undoneAndRewritten({ hasUndo: true }))
     expect(title).toBe('Up to 16 rows of a session were deleted, and 5 written in their place')
     expect(facts).toMatchObject({ rowsGone: 16, isUpperBound: true, rowsGoneAtLeast: null })
   })
 
-  it('are told as a least and a most if the log counts what the compaction read', async () => {
+  it('are reported as a lower and an upper bound if the log counts the compacted rows', async () => {
     const path = undoneAndRewritten({ hasUndo: true })
     writeLog(path, '6->5', { hours: -5.5 })
     const { title, facts } = await rewriteIn(path)
@@ -75,7 +75,7 @@ describe('the rows that a rewrite deleted', () => {
     expect(facts).toMatchObject({ rowsGone: 16, isUpperBound: true, rowsGoneAtLeast: 6 })
   })
 
-  it('are told as a number if both agree', async () => {
+  it('are reported as a number if both agree', async () => {
     const path = undoneAndRewritten({ hasUndo: false })
     writeLog(path, '6->5')
     const { title, facts } = await rewriteIn(path)
@@ -83,7 +83,7 @@ describe('the rows that a rewrite deleted', () => {
     expect(facts).toMatchObject({ rowsGone: 6, isUpperBound: false, rowsGoneAtLeast: 6 })
   })
 
-  it('are not told by lines about something else', async () => {
+  it('are not counted from lines about something else', async () => {
     const others = [
       ['6->5', { hours: 20 }],
       ['6->5', { hours: 0.1 }],

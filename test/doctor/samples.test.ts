@@ -123,7 +123,7 @@ describe('the sample logs', () => {
     expect(tags?.[0]?.explanation).not.toContain('tool rows')
   })
 
-  it('and a store that knows the sessions make no fault of one another', async (context) => {
+  it('cause no findings in a store that has the same sessions', async (context) => {
     const store = unpackSample(11, folder)
     const log = place('hermes', 'agent-seed-issues.log')
     need(context, log)

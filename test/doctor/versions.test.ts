@@ -163,7 +163,7 @@ describe('a store of another version', () => {
     expect(await faultsIn(write(model, 26))).toEqual([['broken-tool-pair']])
   })
 
-  it('whose routing file begins with a mark still tells where its routes lead', async () => {
+  it('whose routing file begins with a byte order mark still has its routes read', async () => {
     const model = new HermesModel()
     model.open('root', START)
     talk(model, 'root', 2)

@@ -288,7 +288,7 @@ export function describeChatPlatform(
       },
     )
 
-    it('a growing answer never stands above an earlier one that still waits to be sent', async () => {
+    it('a growing answer is never shown above an earlier one that still waits to be sent', async () => {
       // As when a process took over and has not come to send what the last one left.
       let isLate = true
       const seam = (store: Store): Store => ({

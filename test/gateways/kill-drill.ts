@@ -29,7 +29,7 @@ export interface DrilledPlatform {
   say(address: string, text: string): void
   /** What the bot has said in all chats, in the order of its first appearance. */
   shown(): readonly ShownMessage[]
-  /** It would be told now of what somebody says. */
+  /** Whether it would receive a message now. */
   isListening(): boolean
   /** Of the serving process, of any kind. */
   connections(): number

@@ -31,7 +31,7 @@ export interface HostFigures {
   readonly sessions: number
 }
 
-/** What a server costs while nobody asks it for anything. */
+/** The cost of an idle server. */
 export interface RestFigures {
   /** Processor time of all threads, and of the main one alone. */
   readonly cpuMs: number
@@ -84,7 +84,7 @@ process.on('message', async (asked) => {
     process.disconnect()
   }
 })
-// Without whoever asks nobody would ever end us.
+// Ends with the test, so that it cannot outlive a test that was killed.
 process.on('disconnect', () => process.exit(0))
 process.send?.({ url: server.url })
 

@@ -6,7 +6,7 @@ import { runDrill } from './drill.ts'
 import { judgeDrill } from './drill-verdict.ts'
 
 describe('a server that is killed in the middle of a conversation', () => {
-  it('answers every acknowledged message exactly once, in order, and deltas of dead attempts are told apart', async () => {
+  it('answers every acknowledged message exactly once, in order, with separate deltas for dead attempts', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-drill-'))
     try {
       const terms = { folder, messages: 45, kills: 3, random: Math.random }

@@ -8,7 +8,7 @@ const HELD_MS_MAX = 50
 /** Neighbours on the machine only ever add: as long as they may have decided, it is measured again. */
 const ROUNDS_MAX = 4
 
-describe('a server at work', () => {
+describe('a busy server', () => {
   it('never blocks its event loop for long, in one long session or in many at once', async () => {
     let heldMs = Number.POSITIVE_INFINITY
     for (let round = 0; round < ROUNDS_MAX && heldMs >= HELD_MS_MAX; round++) {
@@ -35,7 +35,7 @@ async function work() {
   }
 }
 
-describe('a server at rest', () => {
+describe('an idle server', () => {
   it('sleeps: with and without sessions, its event loop is woken a few times a second', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-rest-'))
     try {

@@ -12,7 +12,7 @@ const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
 describe('a conversation that is compacted', () => {
-  it('has no pause in the background, where the blocking way has one and says so once [S24]', async () => {
+  it('has no pause in the background; the blocking mode has one and reports it once [S24]', async () => {
     let roundsWithWaits = 0
     const away: number[] = []
     const boundary: number[] = []
@@ -44,7 +44,7 @@ describe('a conversation that is compacted', () => {
     expect(roundsWithWaits).toBeLessThan(2)
   }, 120_000)
 
-  it('waits once at the hard limit, tells it once, and keeps everything that arrives meanwhile', async () => {
+  it('waits once at the hard limit, reports it once, and keeps everything that arrives meanwhile', async () => {
     const { seams, release } = heldHandoffs()
     const journey = await Journey.open({
       windowTokens: 16_000,

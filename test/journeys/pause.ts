@@ -56,7 +56,7 @@ export async function measurePause(terms: PauseTerms): Promise<Paused> {
   try {
     const id = await journey.make()
     const talk = new Talk(journey, id, await journey.follow(id))
-    // The first words of a process are slow, whoever speaks them.
+    // The first answer of a process is slow in either case.
     for (let n = 0; n < 5; n++) await talk.say(SHORT)
     talk.forget()
     for (let round = 0; round < terms.compactions; round++) {

@@ -122,7 +122,7 @@ describe('a message that arrives while another is being answered', () => {
     expect(await story(journey, id)).toEqual(expected)
   })
 
-  it('cuts the step short under `interrupt`, what was said is kept, and is answered', async () => {
+  it('ends the step early under `interrupt`, keeps the partial reply, and answers the message', async () => {
     const { journey, id, told } = await interjection('interrupt', 2)
     expect(told).toEqual([
       ...['input 1', 'assistant', 'turn stopped'],
@@ -148,7 +148,7 @@ describe('a message that arrives while another is being answered', () => {
 })
 
 describe('a stop', () => {
-  it('ends the running turn at once, keeps what was said, and the next message is answered', async () => {
+  it('ends the running turn at once, keeps the partial reply, and answers the next message', async () => {
     const journey = await open('steer')
     stallStory(journey)
     const id = await journey.make()

@@ -46,7 +46,7 @@ export async function startServe(folder: string): Promise<ServeProcess> {
     env: { PATH: process.env['PATH'], HOME: folder, XDG_STATE_HOME: join(folder, 'state') },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Whoever drives it may be ended itself; a server without its driver would run for ever.
+  // The driving process may be killed; a server without its driver would run forever.
   const orphaned = () => child.kill('SIGKILL')
   process.once('exit', orphaned)
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))

@@ -62,7 +62,7 @@ export class Watcher {
     }
   }
 
-  /** It would hear now what somebody says. */
+  /** Whether it would receive an event now. */
   get isListening(): boolean {
     return this.#isListening
   }
@@ -71,7 +71,7 @@ export class Watcher {
     this.#stop.abort()
   }
 
-  /** Resolves when somebody begins to speak: most of the answer is still to come. */
+  /** Resolves at the start of an answer: most of it is still to come. */
   nextWord(): Promise<void> {
     return new Promise((resolve) => {
       this.#onWord = resolve

@@ -104,7 +104,7 @@ describe.each(WIRES)('%s', (wire) => {
     expect(new Set(replies).size).toBe(1)
   })
 
-  it('an interrupt keeps what has come, closes the connection and says who it was', async () => {
+  it('an interrupt keeps the received text, closes the connection and is reported as such', async () => {
     const controller = new AbortController()
     bench.server.faults.next('stall-mid-stream')
     const stream = bench.modelOf(wire).stream(asking(words(400)), within({}, controller.signal))
@@ -144,7 +144,7 @@ describe.each(WIRES)('%s', (wire) => {
     expect(bench.server.journal.requests).toBe(before)
   })
 
-  it('no error, warning or secret of the package is printed or told', async () => {
+  it('no error, warning or secret of the package is printed or reported', async () => {
     const secret = 'sk-canary-0123456789'
     const printed: unknown[] = []
     const write = process.stderr.write
@@ -280,7 +280,7 @@ describe('a server that cannot be reached', () => {
   it.each([
     ['server-down', 'http://127.0.0.1:9', undefined],
     ['dns', 'http://nowhere.invalid', 'ENOTFOUND'],
-  ] as const)('is told as %s [fault 56]', async (fault, baseUrl, code) => {
+  ] as const)('is reported as %s [fault 56]', async (fault, baseUrl, code) => {
     const other = await openBench(
       code === undefined
         ? {}
@@ -303,7 +303,7 @@ describe('a server that cannot be reached', () => {
     await other.close()
   })
 
-  it('because it speaks no TLS is told as tls [fault 56]', async () => {
+  it('because it speaks no TLS is reported as tls [fault 56]', async () => {
     const plain = createServer((socket) =>
       socket.on('error', () => {}).end('HTTP/1.1 400 No\r\n\r\n'),
     )

@@ -195,7 +195,7 @@ describe('a server', () => {
     }
   })
 
-  it('that sends trailers behind the last chunk is understood', async () => {
+  it('that sends trailers after the last chunk is understood', async () => {
     const body = `${WORDS.length.toString(16)}\r\n${WORDS}\r\n0\r\nx-cost: 3\r\nset-cookie: a=b\r\n\r\n`
     const { url } = await openRaw((socket) =>
       socket.write(`${HEAD}transfer-encoding: chunked\r\ntrailer: x-cost\r\n\r\n${body}`),
@@ -256,7 +256,7 @@ describe('a server', () => {
     ['nobody vouches for', { names: ['localhost'] }],
     ['is another’s', { names: ['other.example'] }],
     ['has run out', { names: ['localhost'], isExpired: true }],
-  ])('whose certificate %s gets no request, and people are told', async (_, kind) => {
+  ])('whose certificate %s gets no request, and a notice says so', async (_, kind) => {
     const asked: string[] = []
     const server = await listen(
       createSecure(selfSigned(kind), ({ url = '' }, answer) => {

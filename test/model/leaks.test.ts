@@ -24,7 +24,7 @@ function descriptors(): number | undefined {
   }
 }
 
-it('ten thousand evictions leave no connection, no descriptor and no line behind', async () => {
+it('ten thousand evictions leak no connection, no descriptor and no line of the pool', async () => {
   const stalled = new Set<ServerResponse>()
   const server = createServer((request, response) => {
     request.resume()

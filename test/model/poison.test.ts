@@ -252,7 +252,7 @@ describe('a call with retries', () => {
     expect(bench.server.journal.last?.path).toBe('/v1/messages')
   })
 
-  it('reads a refused key again and goes on with the new one', async () => {
+  it('reads a refused key again and continues with the new one', async () => {
     let isOld = true
     const model = bench.modelOf('anthropic', {
       credential: { kind: 'file', path: bench.keyFile },
@@ -270,7 +270,7 @@ describe('a call with retries', () => {
     expect(bench.server.journal.last?.headers['x-api-key']).toBe('new-key')
   })
 
-  it('goes on with the new key also where another call has read it first', async () => {
+  it('continues with the new key even if another call has read it first', async () => {
     bench.writeKey('old-key')
     const isOld = (headers: { readonly [name: string]: unknown }) =>
       headers['x-api-key'] === 'old-key'

@@ -44,19 +44,19 @@ it.each(['https', 'http'])('an answer comes through the proxy over %s', async (s
   expect(seen?.target).toBe(
     scheme === 'https' ? `CONNECT ${HOST}:443` : `POST http://${HOST}/v1/chat/completions`,
   )
-  // What is for the proxy stays there, and the credential is seen by nobody on a secure way.
+  // Headers for the proxy stay there, and no one sees the credential on a secure connection.
   expect(seen?.authorization).toBe(`Basic ${Buffer.from('me:secret').toString('base64')}`)
   expect(standIn.server.journal.last?.headers['proxy-authorization']).toBeUndefined()
 })
 
-it('what is on this host is asked directly', async () => {
+it('a server on this host is called directly', async () => {
   const before = proxy.seen.length
   const { end } = await ask(`${standIn.url}/v1`)
   expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
   expect(proxy.seen).toHaveLength(before)
 })
 
-it('a proxy that refuses, is down, or is none, is told as such and not as the server', async () => {
+it('a proxy that refuses, is down or is unsupported is reported as the proxy, not as the server', async () => {
   proxy.refuse()
   const outcomes = [await ask(`https://${HOST}/v1`)]
   for (const HTTPS_PROXY of ['http://127.0.0.1:9', 'socks5://127.0.0.1:9']) {

@@ -51,7 +51,7 @@ describe('two agents of one process', () => {
     })
   })
 
-  it('share what rests and who tries it; so do two processes with one store', async () => {
+  it('share a paused route and its next try; so do two processes with one store', async () => {
     const own = await opened({ agents: two })
     const talks = [await own.session('a', 'one'), await own.session('b', 'other')]
     for (const talk of talks) await own.fill(talk, 5)
@@ -79,7 +79,7 @@ describe('two agents of one process', () => {
     expect((await other?.preview({}, soon()))?.kind).toBe('previewed')
   })
 
-  it('are known by where their routes lead: turns and tasks in one record, health for what is in use', async () => {
+  it('record turns and tasks under the address of their routes, with health for routes in use', async () => {
     const own = await opened()
     const talk = await own.session('s')
     await own.say(talk, 'Hello.')
@@ -141,7 +141,7 @@ describe('a changed configuration', () => {
 })
 
 describe('summaries as they are configured', () => {
-  it('ride the conversation’s own prefix on its own route, with nothing said about it', async () => {
+  it('reuse the conversation’s own prefix on its own route by default', async () => {
     const own = await opened({ agents: (url) => termsOf(file(url)).agents })
     const talk = await own.session('ridden')
     await own.fill(talk)
@@ -159,7 +159,7 @@ describe('summaries as they are configured', () => {
     expect(made).toMatchObject({ state: 'committed', by: 'model', rung: 'prefix' })
   })
 
-  it('are the provider’s own where that was asked for and can be read', async () => {
+  it('are the provider’s own if configured and readable', async () => {
     const text = (url: string) => file(url, 'provider: anthropic', 'atProvider: true')
     const { auxiliary = {} } = termsOf(text('http://127.0.0.1:9'))
     const own = await opened({
@@ -179,7 +179,7 @@ describe('summaries as they are configured', () => {
   it.each([
     ['provider: openai-responses', /atProvider` has no effect .* only openai-responses can read/],
     ['provider: openai-chat', /atProvider` has no effect .* no known compaction endpoint/],
-  ])('a provider that cannot (%s) is told of by the check', (provider, expected) => {
+  ])('a provider that cannot (%s) causes a warning of the check', (provider, expected) => {
     const { warnings } = loaded(file('http://127.0.0.1:9', provider, 'atProvider: true'))
     expect(warnings.map(({ text }) => text).join('\n')).toMatch(expected)
   })

@@ -57,7 +57,7 @@ describe('notes before a compaction', () => {
     },
   })
 
-  it('are kept and shown from the next turn on; one that denies what was said is refused [S30]', async () => {
+  it('are kept and shown from the next turn on; one that contradicts the transcript is refused [S30]', async () => {
     const { session, say, fill, store, server, lines } = await opened(keeping(true))
     const talk = await session('long')
     await say(talk, 'The deploy to Lisbon failed on Friday. I like tea.')
@@ -100,7 +100,7 @@ describe('notes before a compaction', () => {
     expect(on.server.journal.entries.filter(isForNotes)).toEqual([])
   })
 
-  it('that do not fit a session are told once, and not asked for with every message', async () => {
+  it('that do not fit a session are reported once, and not requested with every message', async () => {
     const { session, say, store, lines } = await opened(keeping(false))
     for (let at = 0; at < 90; at++) {
       const text = `Note ${at}: ${'the lock of the north gate turns left. '.repeat(12)}`
@@ -178,7 +178,7 @@ describe('an image for a model that sees none', () => {
 })
 
 describe('a person’s stop', () => {
-  it('ends the turn, and not the description of its image where that is shielded', async () => {
+  it('ends the turn, but not a shielded description of its image', async () => {
     const own = await opened({
       agents: (url) => [
         agentOf(url, {
@@ -311,7 +311,7 @@ describe('a person’s stop', () => {
 })
 
 describe('a budget that is used up', () => {
-  it('is told to the person, once, and the conversation goes on', async () => {
+  it('is reported to the person once, and the conversation continues', async () => {
     const own = await opened({
       runtime: { auxiliary: { allowance: { windowMs: 3_600_000, session: { tokens: 10 } } } },
     })

@@ -59,7 +59,7 @@ describe('a title', () => {
     expect(String(server.journal.last?.bodyText).length).toBeLessThan(4_000)
   })
 
-  it('of nothing is none', async () => {
+  it('without visible characters is refused', async () => {
     const { auxiliary } = await saying('\u200B\u200B')
     expect((await auxiliary.writeTitle(talk, options)).kind).toBe('failed')
   })
@@ -143,7 +143,7 @@ describe('addresses', () => {
 })
 
 describe('attempts that cannot be kept or read', () => {
-  it('cost no answer: the disk is full, the summary is written, and it is told', async () => {
+  it('cost no answer: with a full disk the summary is written, and the failure is reported', async () => {
     class Full extends MemoryAttempts {
       override record(): Promise<never> {
         return Promise.reject(new Error('ENOSPC: no space left on device'))

@@ -36,7 +36,7 @@ function conversation(turns = 30, words = 60): readonly Message[] {
 }
 
 describe('the rungs of a summary', () => {
-  it('the task’s own route writes it, and the reply says what it cost', async () => {
+  it('the task’s own route writes it, and the reply states its cost', async () => {
     const { handoffs, outcomes } = await opened()
     const reply = await handoffs.write(handoffOf(conversation()), never)
     expect(reply).toMatchObject({ kind: 'written', handoff: { by: 'model' } })
@@ -141,7 +141,7 @@ describe('the rungs of a summary', () => {
     expect(taken).toMatchObject({ kind: 'written' })
   })
 
-  it('names the rung that wrote what was taken, not the last that was asked', async () => {
+  it('names the rung that wrote the accepted summary, not the last one asked', async () => {
     const russian = 'Пожалуйста, проверь карту гавани и запиши все глубины у причалов. '
     const messages = [...conversation().slice(0, -1), user(russian.repeat(90)), user('Дальше.')]
     const { handoffs } = await opened({
@@ -155,7 +155,7 @@ describe('the rungs of a summary', () => {
     })
   })
 
-  it('all rungs failing changes nothing, says why, and costs what it cost [I12]', async () => {
+  it('the failure of all rungs changes nothing, and reports the reason and the cost [I12]', async () => {
     const { handoffs, server } = await opened()
     server.faults.always('status; code=400')
     const messages = conversation()
@@ -279,7 +279,7 @@ describe('a route that keeps failing', () => {
     expect(await write()).toMatchObject({ kind: 'failed', reason: 'refused:bad-request:400' })
   })
 
-  it('says when to come back where no other route is left', async () => {
+  it('says when to retry if no other route is left', async () => {
     const { run, server } = await opened({ separate: false })
     server.faults.always('status; code=401')
     const request = { messages: [user('hello')] }
@@ -297,7 +297,7 @@ describe('a route that keeps failing', () => {
 })
 
 describe('point 14: budgets', () => {
-  it('a session that has spent its tokens is stopped, others are not, and it is told', async () => {
+  it('a session that has spent its tokens is stopped with a notice, and others are not', async () => {
     const allowance = { windowMs: 3_600_000, session: { tokens: 30_000 } }
     const { handoffs, notices, server } = await opened({ auxiliary: { allowance } })
     const replies = []
@@ -335,7 +335,7 @@ describe('point 14: budgets', () => {
     expect(replies.some((reply) => reply.kind === 'failed')).toBe(true)
   })
 
-  it('money counts where a price is known', async () => {
+  it('money counts if a price is known', async () => {
     const allowance = { windowMs: 3_600_000, session: { cost: 200_000 } }
     const prices = { 'aux-model': { input: 3, output: 15 } }
     const { handoffs } = await opened({ auxiliary: { allowance, prices } })

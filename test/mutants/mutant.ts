@@ -73,7 +73,7 @@ export function plantLook(
   }))
 }
 
-/** Also asks for sessions that somebody holds; harmless as long as the store refuses. */
+/** Also acquires sessions that are held; harmless as long as the store refuses. */
 export function everySessionReady(sound: Composition): Composition {
   return plantStore(sound, (store) => ({
     readReady: ({ limit }) => store.listSessions({ state: 'open', limit }),

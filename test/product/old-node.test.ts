@@ -24,7 +24,7 @@ describe.skipIf(oldNode === undefined)('under an old Node', () => {
     const { status, stderr } = spawnSync(oldNode ?? '', [program], { env, encoding: 'utf8' })
     expect(status).toBe(1)
     expect(stderr).toContain('needs Node 24 or newer')
-    // A package of our name on the registry may be somebody else's.
+    // A package of this name on the registry may belong to another project.
     expect(stderr).not.toMatch(/-p throughline|npx throughline@/)
   })
 

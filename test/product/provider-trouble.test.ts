@@ -104,7 +104,7 @@ it('the list says that a session of the server is paused, and what to do', async
       expect(ended.stderr).toContain('is stored and is answered after that.')
     }
     expect((await spent.run(['show', 'thrifty'])).stderr).toContain('Paused. This session spent')
-    // It stays paused while nobody serves it.
+    // It stays paused while no process serves it.
     child.kill('SIGTERM')
     await ended
     expect((await list()).stdout).toMatch(/^thrifty +main +paused at a limit /m)

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 const folder = mkdtempSync(join(tmpdir(), 'throughline-end-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A server of tools that is waited for, says nothing, and ends with whoever started it. */
+/** A tool server that never answers, and ends with the process that started it. */
 const begun = join(folder, 'begun')
 const SILENT = `require('node:fs').writeFileSync(${JSON.stringify(begun)}, '')
 process.stdin.on('end', () => process.exit()).resume()`

@@ -29,7 +29,7 @@ const twoCalls = [
   { role: 'user' as const, content: 'use read {"path":"a.txt"}\nuse read {"path":"b.txt"}' },
 ]
 const long = 'word '.repeat(200)
-/** An answer of ten seconds: it is not over when somebody leaves it. */
+/** An answer of ten seconds: it is not over when the client disconnects. */
 const endless = `say ${'word '.repeat(16_000)}`
 
 describe('openai, chat', () => {

@@ -21,7 +21,7 @@ export interface Faltering {
 /**
  * The engine without its threads, over a disk that fails: the first commits of each verb are tried
  * with their first statement failing, then their second, and so on until there is no further one.
- * After every failure somebody else's connection must see nothing new.
+ * After every failure another connection must see nothing new.
  */
 export function openFaltering(path: string, failure: Failure): Faltering {
   const options = { path, anchorPath: `${path}.anchor`, busyMs: 1_000, anchorMs: 0 }

@@ -77,7 +77,7 @@ describe.concurrent('discord', () => {
     )
   })
 
-  it('stays with the others whatever a stranger calls himself', async () => {
+  it('ignores a stranger with any name, and still answers the others', async () => {
     const { here, user, person, room } = await channel()
     const stranger = here.world.addPerson("$'".repeat(8))
     // Each name repeated the rest of the text, until no string could hold it; then the channel was
@@ -115,7 +115,7 @@ describe.concurrent('discord', () => {
     expect(await here.untilSaid(thread, user, 2)).toEqual(['heard: ada: one', 'heard: ada: two'])
   })
 
-  it('notifies no one, whatever the model writes', async () => {
+  it('notifies no one, for any text of the model', async () => {
     const { here, dm, user, person, say } = await talk()
     say(`<@${person.id}> @everyone`)
     await here.untilSaid(dm, user, 1)
@@ -124,7 +124,7 @@ describe.concurrent('discord', () => {
     expect(message?.mentions).toEqual([])
   })
 
-  it('has no link fetched for a preview, whatever the model writes', async () => {
+  it('causes no preview of a link, for any text of the model', async () => {
     const { here, dm, user, person, say } = await talk()
     say('see [this](https://evil.example/?q=secret) https://evil.example/secret')
     await here.untilSaid(dm, user, 1)
@@ -152,7 +152,7 @@ describe.concurrent('discord', () => {
     expect(said.join('').split('dull answer').length - 1).toBe(120)
   })
 
-  it('takes pictures and files along, from its own hosts and within bounds', async () => {
+  it('accepts pictures and files, from Discord’s own hosts and within bounds', async () => {
     const { here, dm, user, person, bot } = await talk()
     const { discord } = here
     const bytes = Buffer.from('89504e470d0a1a0a', 'hex')
@@ -182,7 +182,7 @@ describe.concurrent('discord', () => {
     expect(input && textOf(input)).toContain('other was attached and is not here: it is not on a')
   })
 
-  it('offers the commands of every chat, tells to wait at once, and answers who asked', async () => {
+  it('offers the commands of every chat, acknowledges at once, and answers the sender', async () => {
     const { here, dm, user, person, say } = await talk()
     await here.until(() => here.discord.commands.has(user.id))
     expect(here.discord.commands.get(user.id)?.map(({ name }) => name)).toEqual([
@@ -201,7 +201,7 @@ describe.concurrent('discord', () => {
     expect(here.said(dm, user)).toHaveLength(1)
   })
 
-  it('loses nothing and says nothing twice when a connection breaks and is resumed', async () => {
+  it('loses no message and sends none twice when a connection breaks and is resumed', async () => {
     const { here, dm, user, say } = await talk()
     say('one')
     await here.untilSaid(dm, user, 1)
@@ -236,7 +236,7 @@ describe.concurrent('discord', () => {
     },
   )
 
-  it('leaves a connection that is open and dead, and answers what was said meanwhile', async () => {
+  it('closes an open but dead connection, and answers messages sent meanwhile', async () => {
     const { here, user, person, dm } = await talk()
     here.discord.playDead(true)
     here.discord.disconnectAll()
@@ -246,7 +246,7 @@ describe.concurrent('discord', () => {
     expect(await here.untilSaid(dm, user, 1)).toEqual(['heard: anybody there?'])
   })
 
-  it('thrown out of a channel goes on in the others, and does not ask there for ever', async () => {
+  it('continues in other channels after removal from one, and stops asking there', async () => {
     const here = await place()
     const [user, person] = [here.addBot('helper'), here.world.addPerson('ada')]
     const [lost, kept] = [here.world.addChannel(), here.world.addChannel()]
@@ -286,7 +286,7 @@ describe.concurrent('discord', () => {
     expect(said()).toBe(1)
   })
 
-  it('reads on in the history when a session cannot be resumed', async () => {
+  it('reads missed messages from the history when a session cannot be resumed', async () => {
     const { here, dm, user, say } = await talk()
     say('one')
     await here.untilSaid(dm, user, 1)
@@ -304,7 +304,7 @@ describe.concurrent('discord', () => {
     ])
   })
 
-  it('answers after a restart what was said meanwhile, in order', async () => {
+  it('answers messages sent during a restart, in order', async () => {
     const { here, dm, user, bot, terms, say } = await talk()
     say('one')
     await here.untilSaid(dm, user, 1)
@@ -319,7 +319,7 @@ describe.concurrent('discord', () => {
     expect(mail.map(({ text }) => text)).toEqual(['one', 'two', 'three'])
   })
 
-  it('begins nothing once it is closed, also while it still looks up where people talk', async () => {
+  it('starts nothing once it is closed, even while it still looks up channels', async () => {
     const here = await place()
     const user = here.addBot('helper')
     const people = Array.from({ length: 40 }, (_, index) => here.world.addPerson(`p${index}`).id)
@@ -349,7 +349,7 @@ describe.concurrent('discord', () => {
     expect(marks).toBe(0)
   })
 
-  it('says a thing once when the answer to the sending is lost', async () => {
+  it('sends a message once when the response of Discord is lost', async () => {
     const { here, dm, user, say } = await talk()
     say('zero')
     await here.untilSaid(dm, user, 1)
@@ -378,7 +378,7 @@ describe.concurrent('other bots', () => {
     return { here, room, one, other, person, first, terms: { allow } }
   }
 
-  it('are not heard unless they are named', async () => {
+  it('are ignored unless they are allowed', async () => {
     const { here, user, person, room } = await channel()
     const stranger = here.addBot('stranger')
     here.discord.say(room, { author: stranger, content: `<@${user.id}> hello` })
@@ -392,7 +392,7 @@ describe.concurrent('other bots', () => {
   const notices = (here: DiscordPlace, room: ChannelRow) =>
     here.world.messages(room).filter(({ content }) => isNotice(content))
 
-  it('cannot thank each other for ever; both are told once; a restart does not begin the count anew; what was held back is heard with the next word [fault 40]', async () => {
+  it('cannot thank each other forever: both are warned once, a restart keeps the count, and held messages come with the next request [fault 40]', async () => {
     const { here, room, one, other, person, first, terms } = await two()
     here.discord.say(room, { author: other, content: `<@${one.id}> thanks!` })
     const count = () => words(here, room).length
@@ -424,7 +424,7 @@ describe.concurrent('other bots', () => {
     )
   })
 
-  it('may talk as long as they work in between', async () => {
+  it('may talk on as long as they work in between', async () => {
     const works: Script = (ask) => {
       const last = ask.messages.at(-1)
       if (last?.role === 'tool') return { text: `<@${other.id}> done, what next?` }

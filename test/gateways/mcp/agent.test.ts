@@ -52,7 +52,7 @@ async function ask(runtime: LocalRuntime, id: SessionId, lines: readonly string[
 }
 
 describe('an agent with servers', () => {
-  it('uses their tools, is not held up by a hostile one, and says who is down', async () => {
+  it('uses their tools, is not held up by a hostile server, and says which ones are down', async () => {
     const { runtime, id } = await open({
       good: hostileProgram('plain'),
       bad: hostileProgram('forged'),

@@ -76,7 +76,7 @@ if (mode === 'crash-at-start') {
   process.exit(3)
 }
 if (mode === 'silent') setInterval(() => {}, 1_000)
-// A crash happens once: whoever is started again behaves.
+// A crash happens once: a restarted server behaves.
 const isBad = trace === '' || !existsSync(`${trace}.once`)
 
 const input = createInterface({ input: process.stdin })

@@ -61,7 +61,7 @@ async function official(
   })
 }
 
-describe('a server behind an address', () => {
+describe('a server with a URL', () => {
   it('gets its calls with the headers it asks for', async () => {
     const seen: string[] = []
     const url = await official(seen)
@@ -118,7 +118,7 @@ describe('a server behind an address', () => {
     expect(await call('sums__add', { a: 1, b: 1 })).toEqual({ outcome: 'ok', output: '2' })
   })
 
-  it('that asks for ever and takes no answer holds a bounded number of connections', async () => {
+  it('that sends endless requests and accepts no answer holds a bounded number of connections', async () => {
     let [open, most] = [0, 0]
     const url = await listen((request, response, body) => {
       if (request.method === 'GET') {
@@ -156,7 +156,7 @@ describe('a server behind an address', () => {
     expect(most).toBeLessThanOrEqual(UNANSWERED_MAX)
   })
 
-  it('may send events for ever, but a single one without end ends it, with the reason', async () => {
+  it('may send any number of events, but a single endless one ends it, with the reason', async () => {
     const url = await listen((_, response, body) => {
       const { id, method, params } = JSON.parse(body || '{}') as {
         id?: unknown

@@ -63,7 +63,7 @@ function describeEverything(transport: string, open: () => Promise<World>): void
       expect(missing.outcome).toBe('error')
     })
 
-    it('may take long as long as it tells of progress', async () => {
+    it('may take long if it reports progress', async () => {
       const slow = 'trigger-long-running-operation'
       const told = await call(slow, { duration: 4.8, steps: 8 })
       expect(told).toMatchObject({ outcome: 'ok', output: expect.stringContaining('completed') })
@@ -71,7 +71,7 @@ function describeEverything(transport: string, open: () => Promise<World>): void
       expect(silent.output).toContain('did not answer within')
     })
 
-    it('is told when a call is stopped, and works on', async () => {
+    it('is notified when a call is stopped, and continues to work', async () => {
       const stop = new AbortController()
       const called = call('trigger-long-running-operation', { duration: 20 }, stop.signal)
       setTimeout(() => stop.abort(), 50)
@@ -123,7 +123,7 @@ describe('other reference servers', () => {
     expect(refused.output).not.toContain('hidden')
   })
 
-  it('server-memory keeps what it was told, over a restart', async () => {
+  it('server-memory keeps its facts over a restart', async () => {
     const env = { MEMORY_FILE_PATH: join(temporaryFolder(), 'memory.json') }
     const terms = { ref: program([published('memory')], { env }) }
     const first = await openWorld(terms)

@@ -70,7 +70,7 @@ describe('throughline mcp', () => {
     ;[memory, other] = await Promise.all([openMemory(store), openMemory(store)])
   }, HOOK_MS)
 
-  it('tells five tools, each with what it takes and gives', async () => {
+  it('lists five tools, each with its input and output', async () => {
     const { tools } = await memory.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
       ...['session_append', 'session_search', 'session_recall', 'context_status', 'compact_now'],
@@ -111,7 +111,7 @@ describe('throughline mcp', () => {
     expect(texts.toSorted()).toEqual(keys.map((key) => `text of ${key}`))
   })
 
-  it('finds what was said, and reads it word for word in pieces', async () => {
+  it('finds messages, and reads them word for word in pieces', async () => {
     const long = `begin ${'granite and slate. '.repeat(3_000)}end`
     await memory.call('session_append', { session: 'long', messages: [said('a', long)] })
     const { found } = await other.call('session_search', { text: 'slate', session: 'long' })
@@ -165,7 +165,7 @@ describe('throughline mcp', () => {
     expect(unknown).toMatchObject({ isError: true })
   })
 
-  it('has a session compacted by the process that serves its agent, and recalls what is gone', async () => {
+  it('has a session compacted by the process that serves its agent, and recalls compacted entries', async () => {
     const messages = Array.from({ length: 12 }, (_, n) =>
       said(`f${n}`, `Fact ${n}: ${'the river is wide and slow. '.repeat(150)}`, 'assistant'),
     )

@@ -11,7 +11,7 @@ describe('Telegram', () => {
   let place: TelegramPlace
   afterEach(async () => await place.close())
 
-  it('in a group takes what names it, answers it or is a command, and says who spoke', async () => {
+  it('accepts in a group only mentions, replies and commands, and names the speaker', async () => {
     place = await openTelegramPlace({ chats: [String(GROUP)] })
     const { api, runtime } = place
     const mention = [{ type: 'mention', offset: 0, length: 11 }]
@@ -59,7 +59,7 @@ describe('Telegram', () => {
     expect(mail.map(({ text }) => text)).toEqual(['Ada: look\n[image]', 'Ada: \n[image]'])
   })
 
-  it('hands on what was forwarded as such, and does nothing that it says', async () => {
+  it('passes a forwarded message on as such, and runs no command in it', async () => {
     place = await openTelegramPlace()
     const { api } = place
     const sender_user = { id: 9, is_bot: false, first_name: 'Eve' }
@@ -93,7 +93,7 @@ describe('Telegram', () => {
     expect(told).not.toContain('file_data')
   })
 
-  it('a change that is told late does not undo a newer one', async () => {
+  it('a change that arrives late does not undo a newer one', async () => {
     place = await openTelegramPlace({ runs: false })
     const { api, runtime } = place
     const message = api.messageOf({ text: 'first' })
@@ -112,7 +112,7 @@ describe('Telegram', () => {
     ])
   })
 
-  it('a network that stays away is said, and that it is back', async () => {
+  it('a lost network is logged, and so is its return', async () => {
     place = await openTelegramPlace()
     const { api, runtime } = place
     await until(() => api.isAsked)
@@ -162,7 +162,7 @@ describe('Telegram', () => {
     const parts = [{ type: 'text', text: 'say late' }] as const
     await runtime.session(id).admit({ source: 'other', key: 'k', parts, replyTo })
     await until(() => api.chat(grown).at(-1)?.text === 'late')
-    // Begun anew it is still the chat that is allowed.
+    // After a new start it is still the allowed chat.
     await ask(grown, '/new')
     await ask(grown, 'please\nsay afresh')
     expect(api.chat(grown).at(-1)?.text).toBe('afresh')
@@ -170,7 +170,7 @@ describe('Telegram', () => {
     expect(await sessionAt(old)).toBe(await sessionAt(grown))
   })
 
-  it('takes pictures and files in, and says what it cannot read', async () => {
+  it('accepts pictures and files, and names those it cannot read', async () => {
     place = await openTelegramPlace({ runs: false })
     const { api, runtime, channel, address, store } = place
     const picture = Buffer.alloc(5_000, 7)
@@ -204,7 +204,7 @@ describe('Telegram', () => {
     expect(api.calls.filter(({ method }) => method === 'getFile')).toHaveLength(2)
   })
 
-  it('a webhook listens to who knows the secret, and answers once the update is durable', async () => {
+  it('a webhook accepts only requests with the secret, and answers once the update is durable', async () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}/hook`
     place = await openTelegramPlace({ webhook: { url, port, secret: 'open-sesame' } })
@@ -221,7 +221,7 @@ describe('Telegram', () => {
     }
     expect(await bring('wrong', JSON.stringify(update))).toBe(401)
     expect(await bring('', JSON.stringify(update))).toBe(401)
-    // Another status would make Telegram send it for ever, and nothing else.
+    // Another status would make Telegram resend it forever, and nothing else.
     expect(await bring('open-sesame', 'no json')).toBe(200)
     expect(await bring('open-sesame', ' '.repeat(2_000_000))).toBe(200)
     expect((await place.runtime.health()).problems.join()).toContain('2 messages of')
@@ -255,7 +255,7 @@ describe('Telegram', () => {
     expect(logged).toEqual(['error: gateway needs attention', 'info: gateway works again'])
   })
 
-  it('a chat that blocks the bot ends in a dead reply, not in a reply tried for ever', async () => {
+  it('a chat that blocks the bot ends in a dead reply, not in endless retries', async () => {
     place = await openTelegramPlace()
     const { api, store, runtime } = place
     const description = 'Forbidden: bot was blocked by the user'

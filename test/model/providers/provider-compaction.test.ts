@@ -36,7 +36,7 @@ const conversation = (more: readonly Message[] = []): readonly Message[] => [
 ]
 
 describe('Anthropic’s compaction as the writer of a summary', () => {
-  it('is asked for on demand, and what it wrote is the summary', async () => {
+  it('is requested if configured, and its text is the summary', async () => {
     const { handoffs, server, outcomes } = await opened({
       task: { provider: 'anthropic' },
       auxiliary: { summaries: { atProvider: true } },
@@ -73,7 +73,7 @@ describe('Anthropic’s compaction as the writer of a summary', () => {
     expect(own.server.journal.last?.body).not.toHaveProperty('compaction')
   })
 
-  it('is left alone where the range holds a secret: the quoted way masks it', async () => {
+  it('is not used if the range contains a secret, which a quoted request masks', async () => {
     const { handoffs, server } = await opened({
       task: { provider: 'anthropic' },
       auxiliary: { summaries: { atProvider: true } },
@@ -86,7 +86,7 @@ describe('Anthropic’s compaction as the writer of a summary', () => {
     expect(server.journal.last?.bodyText).not.toContain(first?.secret)
   })
 
-  it('a provider that knows no such thing is asked in words', async () => {
+  it('a provider without it receives a prompt instead', async () => {
     const { handoffs, server, outcomes } = await opened({
       task: { provider: 'anthropic' },
       auxiliary: { summaries: { atProvider: true } },
@@ -111,7 +111,7 @@ describe('an item of OpenAI’s compaction in a conversation', () => {
     return openaiResponsesFormat.parse(output).messages
   }
 
-  it('is a sealed item that goes back byte for byte', async () => {
+  it('is a sealed item that is sent back byte for byte', async () => {
     const own = await opened()
     const messages = await compacted(own)
     const model = own.modelOf('openai-responses')
@@ -126,7 +126,7 @@ describe('an item of OpenAI’s compaction in a conversation', () => {
     expect(pieces.some(({ kind }) => kind === 'note')).toBe(false)
   })
 
-  it('is dropped where the conversation moves to another provider, and that is noted', async () => {
+  it('is dropped with a note if the conversation moves to another provider', async () => {
     const own = await opened()
     const messages = await compacted(own)
     for (const wire of ['anthropic', 'openai-chat'] as const) {
@@ -188,7 +188,7 @@ describe('a summary on the conversation’s own route', () => {
     expect(bodyText).not.toContain('another model takes over')
   })
 
-  it('is not asked for again in other words where the route itself fails', async () => {
+  it('is not requested again in another form if the route itself fails', async () => {
     const own = await opened({ separate: false, auxiliary: { summaries: ride } })
     own.server.faults.always('reset-before-headers')
     expect(await own.handoffs.write(handoffOf(conversation()), never)).toMatchObject({
@@ -198,7 +198,7 @@ describe('a summary on the conversation’s own route', () => {
     expect(own.outcomes()).toEqual(['main-model connection:reset'])
   })
 
-  it('does not where the conversation holds a secret, or where it wants to call a tool', async () => {
+  it('is not used if the conversation contains a secret, or the model wants to call a tool', async () => {
     const own = await opened({ separate: false, auxiliary: { summaries: ride } })
     const [, second] = canaries(4)
     const secret = conversation([user(`Use ${second?.text}.`), assistant('I will.')])

@@ -39,7 +39,7 @@ it('the words are all there, in lower case and bounded', () => {
   expect(reportedErrorOf('x'.repeat(9_000)).text).toHaveLength(8_192)
 })
 
-it('an error is told from an answer', () => {
+it('an error is distinguished from an answer', () => {
   expect(isReportedError('{"error":{"message":"a"}}')).toBe(true)
   expect(isReportedError('{"type":"error"}')).toBe(true)
   expect(isReportedError('{"type":"message"}')).toBe(false)

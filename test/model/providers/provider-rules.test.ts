@@ -50,7 +50,7 @@ function isKnown(part: Part): boolean {
 const CALL = { type: 'tool-call', id: 'a', name: 'bash', input: {} } as const
 
 describe.each(Object.entries(JUDGES))('what %s is sent', (dialect, judge) => {
-  it('is what its provider documents, whatever the messages', () => {
+  it('follows the provider’s documentation for any messages', () => {
     const messages = fc.oneof(conversation(), messageList()).map(known)
     fc.assert(
       fc.property(messages, (list) => judge(render(list, dialect as Dialect))),
@@ -58,7 +58,7 @@ describe.each(Object.entries(JUDGES))('what %s is sent', (dialect, judge) => {
     )
   })
 
-  it('is refused by the judge where a call has no result, or nothing is said', () => {
+  it('is refused by the judge if a call has no result, or a message is empty', () => {
     const wire = render(
       [
         { role: 'user', parts: [{ type: 'text', text: 'Look.' }] },

@@ -36,7 +36,7 @@ describe.each(WIRES)('%s', (provider, path, model) => {
   })
   const text = 'A stranger answers with quite a number of words, so that there are several chunks.'
 
-  it('reads an answer, its end and what it used', async () => {
+  it('reads an answer, its end and its usage', async () => {
     mock.onMessage('hello', {
       content: text,
       usage: { prompt_tokens: 12, completion_tokens: 7, input_tokens: 12, output_tokens: 7 },
@@ -65,7 +65,7 @@ describe.each(WIRES)('%s', (provider, path, model) => {
     expect(next.text).toBe('Thanks.')
   })
 
-  it('knows an overflow, a limit and a failure', async () => {
+  it('recognizes an overflow, a limit and a failure', async () => {
     const failing = async (
       status: number,
       error: { message: string; type?: string; code?: string },

@@ -152,7 +152,7 @@ describe('items of the provider', () => {
     await server.close()
   })
 
-  it('of Anthropic go back byte for byte; a compaction is no text; the context is what was left', async () => {
+  it('of Anthropic are sent back byte for byte, and a compaction is not shown as text', async () => {
     const blocks = [
       {
         type: 'compaction',
@@ -228,7 +228,7 @@ describe('items of the provider', () => {
     await server.close()
   })
 
-  it('are announced where the provider wants to be told', async () => {
+  it('are announced by a beta header if the provider requires it', async () => {
     const compaction = (value: JsonObject): Message => ({
       role: 'assistant',
       parts: [{ type: 'opaque', provider: 'anthropic', value: { type: 'compaction', ...value } }],
@@ -267,7 +267,7 @@ describe('items of the provider', () => {
     await server.close()
   })
 
-  it('that the stand-in sealed pass its check on the way back, step after step', async () => {
+  it('sealed by the stand-in pass its check when sent back, step after step', async () => {
     for (const provider of ['openai-responses', 'codex', 'anthropic'] as const) {
       const model = bench.modelOf(provider)
       let messages: readonly Message[] = [

@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts
 
 /**
  * Admits without end, writes down what was acknowledged, and in between does what it is told: copies
- * the store, or empties its WAL. Says so just before, so that somebody can kill it meanwhile.
+ * the store, or empties its WAL. Says so just before, so that the test can kill it meanwhile.
  */
 const [path = '', acks = '', name = '', deed = '', target = ''] = process.argv.slice(2)
 process.stdin.on('end', () => process.exit(1)).resume()

@@ -150,7 +150,7 @@ const chatMessage: z.ZodType<ChatCompletionMessageParam> = z.union([
   }),
 ])
 
-/** Every call is answered by the tool messages directly behind it, and by nobody else. */
+/** Every call is answered by the tool messages directly after it, and by no others. */
 export function judgeChat(wire: Wire): void {
   const messages = z.array(chatMessage).min(1).parse(wire['messages'])
   const known = new Set<string>()

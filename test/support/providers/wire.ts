@@ -38,7 +38,7 @@ export class Wire {
     })
   }
 
-  /** Whether somebody waits for an answer. */
+  /** Whether a request waits for an answer. */
   get isAsking(): boolean {
     return this.#open > 0
   }
@@ -59,7 +59,7 @@ export class Wire {
       const held = this.holds(sent)
       if (held === undefined) target.write(sent)
       else void held.then(() => target.writable && target.write(sent))
-      // The server has it and works on it; nobody will hear the answer.
+      // The server has the request and works on it; its answer will not arrive.
       if (cut) setTimeout(() => client.destroy(), 20)
     })
     const answered = () => {
