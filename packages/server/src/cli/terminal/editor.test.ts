@@ -126,7 +126,7 @@ describe('a key in the terminal', () => {
     ['end', '', 'one\nt|wo', 'one\ntwo|'],
     ['home', '', 'one\ntw|o', 'one\n|two'],
     ['down', '', 'on|e\ntwo\nx', 'one\ntw|o\nx'],
-    ['down', '', 'one\ntwo|\nx', 'one\ntwo\nx|'],
+    ['down', '', 'one\ntwo|\nx\nyyy', 'one\ntwo\nx|\nyyy'],
     ['up', '', 'x\ntwo|\nx', 'x|\ntwo\nx'],
     ['up', '', 'one\nt|wo', 'o|ne\ntwo'],
     ['f5', '', 'on|e', 'on|e'],
