@@ -61,7 +61,7 @@ describe('throughline compact', () => {
     expect(JSON.parse(stdout).at(-1)).toEqual(conversation.messages.at(-1))
   })
 
-  it('unpacks what is gzipped', async () => {
+  it('unpacks gzipped input', async () => {
     const input = gzipSync(readFileSync(example))
     const zipped = await runCli(['compact', '-', '--target-tokens', '8000'], { input })
     expect(zipped).toEqual(await small)
@@ -90,13 +90,13 @@ describe('throughline compact', () => {
     expect(readFileSync(join(place, 'still-open-elsewhere'), 'utf8')).toBe('before')
   })
 
-  it('makes the folder it is told to write into', async () => {
+  it('creates the folder that it writes to', async () => {
     const output = join(place, 'new', 'deep', 'smaller.json')
     expect(await runCli([...SMALL, '-o', output])).toMatchObject({ exitCode: 0 })
     expect(existsSync(output)).toBe(true)
   })
 
-  it('leaves no draft behind when it cannot write', async () => {
+  it('leaves no draft if it cannot write', async () => {
     const output = join(place, 'in-the-way', 'folder')
     mkdirSync(output, { recursive: true })
     expect(await runCli([...SMALL, '-o', output])).toMatchObject({ exitCode: 2 })
@@ -125,14 +125,14 @@ describe('throughline compact', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('says in a sentence that standard output takes no more', async (context) => {
+  it('says in a sentence that standard output is full', async (context) => {
     if (!existsSync('/dev/full')) return context.skip('not run: no /dev/full')
     const full = await runCli(`${SMALL.join(' ')} > /dev/full`)
     expect(full.exitCode).toBe(2)
     expect(full.stderr).toMatch(/^throughline: Standard output cannot be written: .*\n$/)
   })
 
-  it('reads no more than the limit, also where a file does not tell its size', async (context) => {
+  it('reads no more than the limit, even from a file of unknown size', async (context) => {
     if (!existsSync('/dev/zero')) return context.skip('not run: no /dev/zero')
     const endless = await runCli(['compact', '/dev/zero'])
     expect(endless).toMatchObject({ exitCode: 2, stdout: '' })
@@ -168,7 +168,7 @@ describe('exit code 3', () => {
     )
   })
 
-  it('leaves alone what is below the threshold if asked to', async () => {
+  it('leaves a conversation below the threshold unchanged on request', async () => {
     const { exitCode, stdout } = await runCli(['compact', example, '--if-needed'])
     expect(exitCode).toBe(3)
     expect(stdout).toBe(readFileSync(example, 'utf8'))
@@ -176,7 +176,7 @@ describe('exit code 3', () => {
     expect(needed.exitCode).toBe(0)
   })
 
-  it('answers what it has compacted itself a moment before', async () => {
+  it('returns its own result unchanged', async () => {
     const once = await small
     const twice = await runCli(['compact', '-', '--target-tokens', '8000'], { input: once.stdout })
     expect(twice.exitCode).toBe(3)
@@ -309,7 +309,7 @@ describe('--summarizer', () => {
     expect(stdout).toContain('by=given')
   })
 
-  it('command: gives the prompt to a program and takes what it says', async () => {
+  it('command: passes the prompt to a program and uses its output', async () => {
     const prompt = join(place, 'prompt.txt')
     const summary = join(place, 'summary.txt')
     writeFileSync(summary, SUMMARY)
@@ -321,7 +321,7 @@ describe('--summarizer', () => {
     expect(readFileSync(prompt, 'utf8')).not.toContain('correct-horse-42')
   })
 
-  it('command: writes the digest in place of what is no summary, and says so', async () => {
+  it('command: writes a digest if the output is not a summary, and says so', async () => {
     const command = `command:cat > /dev/null; echo 'Sure! What should I do next?'`
     const { exitCode, stdout, stderr } = await runCli([...SMALL, '--summarizer', command])
     expect(exitCode).toBe(0)
@@ -365,7 +365,7 @@ describe('--summarizer', () => {
     expect(stderr).toContain('more than 1024 kB')
   })
 
-  it('command: is not held by a process that the program left behind', async () => {
+  it('command: does not wait for a process that the program left running', async () => {
     const pidFile = join(place, 'left-behind')
     const leave = `require('child_process').spawn('sleep', ['120'], { detached: true, stdio: 'inherit' })`
     const script = `const child = ${leave}; require('fs').writeFileSync('${pidFile}', child.pid + '\\n'); child.unref()`
@@ -430,13 +430,13 @@ describe('reports', () => {
     expect(stderr).not.toContain('\u001b')
   })
 
-  it('--explain is coloured when told so, and never against NO_COLOR', async () => {
+  it('--explain is coloured on request, and never against NO_COLOR', async () => {
     const args = [...SMALL, '--explain']
     expect((await runCli(args, { env: { FORCE_COLOR: '1' } })).stderr).toContain('\u001b[')
     expect((await runCli(args, { env: { NO_COLOR: '1' } })).stderr).not.toContain('\u001b[')
   })
 
-  it('gives hints that work where they are printed', async () => {
+  it('prints hints that work in that place', async () => {
     const inClone = { cwd: root, program: SOURCE_PROGRAM }
     const { stderr } = await runCli([...SMALL, '--explain'], inClone)
     const hint = stderr.split('\n').find((line) => line.startsWith('  npx throughline compact'))
@@ -445,7 +445,7 @@ describe('reports', () => {
     expect(existsSync(join(place, 'smaller.json'))).toBe(true)
   })
 
-  it('tells what was repaired while reading', async () => {
+  it('reports repairs made while reading', async () => {
     const orphan = { role: 'tool', tool_call_id: 'call_gone', content: 'nobody asked' }
     const input = JSON.stringify([...conversation.messages.slice(0, 60), orphan])
     const args = ['compact', '-', '--target-tokens', '8000']
@@ -456,7 +456,7 @@ describe('reports', () => {
 })
 
 describe('the program', () => {
-  it('tells its version and its commands', async () => {
+  it('prints its version and its commands', async () => {
     expect(await runCli(['--version'])).toMatchObject({
       exitCode: 0,
       stdout: `${packageJson.version}\n`,
@@ -472,7 +472,7 @@ describe('the program', () => {
     expect(output.toString().trim()).toBe(packageJson.version)
   })
 
-  it('starts again with its own Node where the one that runs it is too old', (context) => {
+  it('restarts with its own Node if the running one is too old', (context) => {
     const older = findOlderNode()
     if (older === undefined) context.skip('not run: no Node older than 24 on this machine')
     else {

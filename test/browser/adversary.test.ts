@@ -9,7 +9,7 @@ import { openStage } from './stage.ts'
 const { open, visit } = openStage()
 
 describe('the page against hostile input and a failing server', { timeout: 120_000 }, () => {
-  it('shows 200 hostile texts as text, wherever they stand', async (ctx) => {
+  it('shows 200 hostile texts as text, in every place', async (ctx) => {
     const script = () => ({ text: HOSTILE[turn % HOSTILE.length] ?? '' })
     let turn = 0
     const place = await open(ctx, { model: { script } })
@@ -122,7 +122,7 @@ describe('the page against hostile input and a failing server', { timeout: 120_0
     }
   })
 
-  it('asks for a token where the server does, again when it runs out, and keeps it out of the address', async (ctx) => {
+  it('asks for a token if the server requires one, again when it expires, and keeps it out of the address', async (ctx) => {
     const { text, record } = mintToken({
       id: 't1',
       scopes: ['write'],

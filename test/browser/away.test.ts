@@ -24,7 +24,7 @@ async function countOf(served: Served, id: string, kind: string, text: string): 
 }
 
 describe('while the server is away', { timeout: 120_000 }, () => {
-  it('keeps a message and sends it once, whatever the tab shows by then', async (ctx) => {
+  it('keeps a message and sends it once, even if the tab shows another page by then', async (ctx) => {
     const served = await openServed(ctx, stage.folder(ctx))
     await served.start(SPEED)
     const { page } = await stage.visit(ctx, served.url)

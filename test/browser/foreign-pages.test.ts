@@ -66,7 +66,7 @@ async function countRequests({ url }: Place, status: string): Promise<number> {
 }
 
 describe('a page of another origin', { timeout: 120_000 }, () => {
-  it('reads, writes and hears nothing, in whatever way a browser can ask', async (context) => {
+  it('reads, writes and receives nothing, by any kind of request of a browser', async (context) => {
     const page = await newPage(context)
     const place = await open(context)
     const id = await makeSession(place, 'private')
@@ -112,7 +112,7 @@ const NOTHING_HEARD = {
 }
 
 describe('an exported page', { timeout: 120_000 }, () => {
-  it('runs no script and loads nothing, whatever was said', async (context) => {
+  it('runs no script and loads nothing, for any message text', async (context) => {
     const page = await newPage(context)
     const place = await open(context)
     const id = await makeSession(place, 'private')

@@ -5,7 +5,7 @@ import { openStage } from './stage.ts'
 const { open, visit } = openStage()
 
 describe('an answer on the page', { timeout: 120_000 }, () => {
-  it('can be gone back to: a new session goes on from it, and the old one stays', async (ctx) => {
+  it('can be returned to: a new session continues from it, and the old one stays', async (ctx) => {
     const place = await open(ctx, { model: { script: () => ({ text: 'Noted.' }) } })
     const id = await makeSession(place)
     await place.ask(id, 'The first report.')
@@ -39,7 +39,7 @@ describe('an answer on the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('stands below its question, and the first settings only where a link leads to them', async (ctx) => {
+  it('is below its question, and the first settings are shown only through a link to them', async (ctx) => {
     const place = await open(ctx, { model: { script: () => ({ text: 'Noted.' }) } })
     const id = await makeSession(place)
     await place.ask(id, 'The first report.')

@@ -98,7 +98,7 @@ describe('the page', { timeout: 120_000 }, () => {
     const seen = all.filter((text) => text !== '')
     expect(seen.length).toBeGreaterThan(3)
     for (const text of seen) expect(words.startsWith(text)).toBe(true)
-    // It grew, began anew, and grew to the end.
+    // It grew, started again, and grew to the end.
     const isShorter = (text: string, index: number) => text.length < (seen[index - 1] ?? '').length
     expect(seen.some(isShorter)).toBe(true)
     await page.getByText('main is idle').waitFor()
@@ -106,7 +106,7 @@ describe('the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('goes on showing what is written where it had asked before that turn began', async (ctx) => {
+  it('shows an answer as it is written even if the page’s request from before the turn is answered late', async (ctx) => {
     const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 8 } } })
     const id = await makeSession(place)
     const { page, problems } = await visit(ctx, place.url)
@@ -235,7 +235,7 @@ describe('the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('shows what is sent at the hard limit as safe until it is read', async (ctx) => {
+  it('shows a message sent at the hard limit as stored until it is read', async (ctx) => {
     const { seams, release } = heldHandoffs()
     const settings = { softShare: 1 }
     const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted, settings, seams })
@@ -259,7 +259,7 @@ describe('the page', { timeout: 120_000 }, () => {
       expect(tries).toBeLessThan(12)
     }
     await page.getByText('waiting for a compaction').waitFor()
-    // Whoever comes later is told as well: by another way in the same page, and anew.
+    // A later visitor sees the notice too: by another path in the same page, and after a reload.
     await page.goto(`${place.url}/#/`)
     await notice.waitFor({ state: 'detached' })
     await page.goto(`${place.url}/#/sessions/${id}`)

@@ -50,7 +50,7 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('says that its client goes on without it, and how full the window is there', async (ctx) => {
+  it('says that its client continues without it, and how full the window is there', async (ctx) => {
     const at = Date.now() + 60_000
     const place = await open(ctx, { model, leftOf: () => ({ at, tokens: 30_000 }) })
     const id = await makeTold(place)
@@ -116,7 +116,7 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('keeps its buttons when the page learns what it may do', async (ctx) => {
+  it('keeps its buttons when the page receives its permissions', async (ctx) => {
     const place = await open(ctx, { model })
     const id = await makeTold(place)
     const { page } = await visit(ctx, `${place.url}/#/sessions/${id}`)

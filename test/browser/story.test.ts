@@ -54,8 +54,8 @@ class Hand {
 const row = (page: Page) => page.locator('.list .row', { hasText: 'booking service' })
 const tab = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 
-describe('the page, where something has happened', { timeout: 120_000 }, () => {
-  it('finds sessions by channel, state and what was said, compacted or not', async (ctx) => {
+describe('the page of a used store', { timeout: 120_000 }, () => {
+  it('finds sessions by channel, state and message text, compacted or not', async (ctx) => {
     const { place } = await openStory(ctx)
     const { page, problems } = await stage.visit(ctx, place.url)
     const rows = page.locator('.list .row')
@@ -83,7 +83,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('shows for each compaction who wrote it, what waited, what it cost and its outcome', async (ctx) => {
+  it('shows the author, the waiting messages, the cost and the outcome of each compaction', async (ctx) => {
     const { place, id } = await openStory(ctx)
     const { page, problems } = await stage.visit(ctx, `${place.url}/#/sessions/${id}/compactions`)
     const degraded = page.locator('.compaction.degraded')

@@ -12,7 +12,7 @@ const left = await killWriter(7)
 afterAll(() => rmSync(left.folder, { recursive: true, force: true }))
 
 describe('files of a killed process, cut or changed at random places', () => {
-  it('serve what was acknowledged, or tell that it is lost before the next message is taken, also without the record of commits [I26, fault 70]', {
+  it('serve everything acknowledged, or report the loss before the next message is accepted, even without the record of commits [I26, fault 70]', {
     timeout: KILL_MS_MAX,
   }, async () => {
     const found: DamageEnd[] = []
@@ -23,7 +23,7 @@ describe('files of a killed process, cut or changed at random places', () => {
     expect(found.filter(({ silent }) => silent.length > 0)).toEqual([])
   })
 
-  it('lose it without a word where nothing remembers the newest commits: the check is what finds it', {
+  it('lose it silently if nothing records the newest commits, and the check of this test detects that', {
     timeout: KILL_MS_MAX,
   }, async () => {
     let silent = 0

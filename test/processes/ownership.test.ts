@@ -62,8 +62,8 @@ describe.concurrent('an owner that is away for longer than its lease', {
   )
 })
 
-describe.concurrent('an owner that is told to end', { timeout: TEST_MS_MAX }, () => {
-  it('gives everything back at once, in the middle of a turn, and the next goes on [fault 79]', async ({
+describe.concurrent('an owner that is asked to end', { timeout: TEST_MS_MAX }, () => {
+  it('releases everything at once, in the middle of a turn, and the next owner continues [fault 79]', async ({
     onTestFinished,
   }) => {
     const host = await makeHost(onTestFinished)

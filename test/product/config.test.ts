@@ -47,7 +47,7 @@ describe('throughline config', () => {
     expect(statSync(dirname(join(cwd, schema))).mode & 0o777).toBe(0o700)
   })
 
-  it('init keeps the folder that it makes from other users, whatever the umask says', async () => {
+  it('init creates its folder private, with any umask', async () => {
     const cwd = folderWith()
     const output = join('new', 'throughline.yaml')
     const { exitCode } = await runCli(['config', 'init', '--yes', '--output', output], {
@@ -83,7 +83,7 @@ describe('throughline config', () => {
     })
   })
 
-  it('check tells every mistake with its place and exits with 1', async () => {
+  it('check lists every mistake with its place and exits with 1', async () => {
     const cwd = folderWith('http:\n  prot: 1\nstore: postgres://me:hunter2@h/d\n')
     const { exitCode, stdout, stderr } = await runCli(['config', 'check'], { cwd })
     expect(exitCode).toBe(1)
@@ -101,7 +101,7 @@ describe('throughline config', () => {
     })
   })
 
-  it('check says when there is no file, and judges what was set without one', async () => {
+  it('check says if there is no file, and checks the settings without one', async () => {
     const check = (...more: string[]) => runCli(['config', 'check', ...more], { cwd: folderWith() })
     const built = await check()
     expect(built).toMatchObject({ exitCode: 0, stdout: '' })
@@ -124,7 +124,7 @@ describe('throughline config', () => {
     expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202e]/)
   })
 
-  it('show tells where each value comes from, and no secret', async () => {
+  it('show prints the source of each value, and no secret', async () => {
     const cwd = folderWith('http: {host: localhost}\n')
     const env = { THROUGHLINE_STORE: 'postgres://me:hunter2@h/d' }
     const args = [

@@ -29,7 +29,7 @@ describe('files of version 0.1.0', () => {
     expect(await fixture.run(['config', 'check'])).toMatchObject({ exitCode: 0 })
   })
 
-  it('hold a session that goes on under its id, with its pins, notes and handoff', async () => {
+  it('contain a session that continues under its id, with its pins, notes and handoff', async () => {
     const { exitCode, stdout } = await fixture.run(['chat', '--session', SESSION], {
       input: 'What was the code word?\n',
     })

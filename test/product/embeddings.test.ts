@@ -36,7 +36,7 @@ async function ask(words: string): Promise<Answer> {
   return (await answer.json()) as Answer
 }
 
-it('says at its start who gets the texts', async () => {
+it('names at its start the host that receives the texts', async () => {
   const { host: name } = new URL(host.url)
   await expect
     .poll(() => served.stderr(), { timeout: 60_000 })

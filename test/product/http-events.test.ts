@@ -44,7 +44,7 @@ const kindOf = ({ data }: ReadEvent) => (data as { kind?: string }).kind
 const isTurnEnd = (event: ReadEvent) => kindOf(event) === 'turn ended'
 
 describe('an event stream', () => {
-  it('tells stored events under their cursor, and live deltas without an id', async () => {
+  it('sends stored events with their cursor as id, and live deltas without an id', async () => {
     const place = await open()
     const id = await place.make()
     let asked: Promise<unknown> | undefined
@@ -63,7 +63,7 @@ describe('an event stream', () => {
     expect(live.every((event) => event.id === null)).toBe(true)
   })
 
-  it('goes on behind Last-Event-ID without a gap and without a repetition', async () => {
+  it('continues after Last-Event-ID without a gap or a repetition', async () => {
     const place = await open()
     const id = await place.make()
     await ask(place, id, 'One.')
@@ -81,7 +81,7 @@ describe('an event stream', () => {
     expect(whole.length).toBeGreaterThan(5)
   })
 
-  it('tells of all sessions, or of one alone', async () => {
+  it('sends events of all sessions, or of one', async () => {
     const place = await open()
     const [one, other] = [await place.make(), await place.make()]
     const isCaughtUp = (event: ReadEvent) => event.type === 'caught-up'

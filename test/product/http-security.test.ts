@@ -110,7 +110,7 @@ describe('a token', () => {
     await expect.poll(async () => (await read()).state, SOON).toBe('idle')
   })
 
-  it('says what it allows', async () => {
+  it('returns its scope and its sessions', async () => {
     const [reads, limited] = [tokenFor('read'), tokenFor('write', 'session:a')]
     const place = await open({ tokens: tokensOf(reads, limited) })
     const allowed = async (by: typeof reads) =>
@@ -139,7 +139,7 @@ describe('a token', () => {
     }
   })
 
-  it('allows what its scope says and no more [checklist 2]', async () => {
+  it('allows only the requests of its scopes [checklist 2]', async () => {
     const [reader, writer] = [tokenFor('read'), tokenFor('write')]
     const store = openMemoryStore()
     for (const { record } of [reader, writer]) await store.putToken(record)
@@ -190,7 +190,7 @@ describe('a token', () => {
     await seed.close()
   })
 
-  it('limited to a session reads its snapshots, and none of others', async () => {
+  it('limited to a session can read its snapshots, and none of others', async () => {
     const store = openMemoryStore()
     const [mine, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     const made: string[] = []
@@ -420,7 +420,7 @@ describe('pages of other origins', () => {
     ])
   })
 
-  it('may call it where the operator named their origin, and read what it answers', async () => {
+  it('may call it if the operator named their origin, and read its answers', async () => {
     const token = tokenFor('write')
     const origin = 'https://app.example'
     const place = await open({ tokens: tokensOf(token), allowedOrigins: [origin], runs: false })
@@ -571,7 +571,7 @@ describe('input', () => {
     }
   })
 
-  it('adds no line to a log, and nothing of what was said [checklist 16]', async () => {
+  it('adds no line and no message text to a log [checklist 16]', async () => {
     const { lines, logger } = recorder()
     const place = await open({ logger })
     const id = await place.make()
@@ -607,7 +607,7 @@ describe('input', () => {
     stranger.close()
   })
 
-  it('keeps text byte for byte, or refuses what is none [checklist 20]', async () => {
+  it('keeps text byte for byte, or refuses input that is not text [checklist 20]', async () => {
     const place = await open({ runs: false })
     const id = await place.make()
     const texts = ['e\u0301 é', 'a\u0000b', '\u202egnol\u2028', '😀', '<script>']

@@ -50,7 +50,7 @@ describe('sessions over HTTP', () => {
     })
   })
 
-  it('are made once for each key where they have no id', async () => {
+  it('are created once per key if they have no id', async () => {
     const key = { 'idempotency-key': randomUUID() }
     const route = { channel: 'test', address: randomUUID() }
     const made = await post('/v1/sessions', { agent: 'main', route }, key)
@@ -161,7 +161,7 @@ describe('messages over HTTP', () => {
     expect(derived).toMatchObject({ status: 409, json: { code: 'snapshot' } })
   })
 
-  it('give the reply to a caller who waits, and are in the transcript', async () => {
+  it('return the reply to a waiting caller, and are in the transcript', async () => {
     const id = await place.make()
     const told = await ask(id, 'The code word is BASALT.')
     expect(told).toMatchObject({ status: 200, json: { mail: 1, reply: { ended: 'answered' } } })
@@ -240,7 +240,7 @@ describe('messages over HTTP', () => {
     )
   })
 
-  it('that ask for what the session refuses are answered with a problem that says why', async () => {
+  it('that the session refuses are answered with a problem that gives the reason', async () => {
     const id = await place.make()
     const large = { text: 'word '.repeat(3_800) }
     const refused = await call(`/v1/sessions/${id}/pins/large`, { method: 'PUT', body: large })
@@ -390,7 +390,7 @@ describe('compactions over HTTP', () => {
     )
   })
 
-  it('leave what they cover to be searched', async () => {
+  it('leave the covered entries searchable', async () => {
     const id = await place.make()
     await ask(id, 'The lighthouse is painted vermilion.')
     const found = await call(`/v1/sessions/${id}/search?q=vermilion&neighbours=1`)
@@ -399,7 +399,7 @@ describe('compactions over HTTP', () => {
     expect(everywhere.json.found[0]).toMatchObject({ sessionId: id })
   })
 
-  it('tell where they are talked to, when something happened, and what is to be done', async () => {
+  it('show their channels, the time of the last event, and their tasks', async () => {
     const id = `s-${randomUUID()}`
     const route = { channel: 'telegram:bot', address: id }
     await post('/v1/sessions', { agent: 'main', id, route })
@@ -427,7 +427,7 @@ describe('compactions over HTTP', () => {
 })
 
 describe('operating over HTTP', () => {
-  it('tells how large the store is, what its logs prove, and how a rehearsal goes', async () => {
+  it('reports the size of the store, the verdict on its logs, and the progress of a rehearsal', async () => {
     const home = mkdtempSync(join(tmpdir(), 'throughline-beside-'))
     const rehearsalFile = join(home, 'rehearsal.json')
     const log = new AuditLog({ folder: join(home, 'audit'), clock: systemClock })

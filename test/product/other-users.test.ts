@@ -90,7 +90,7 @@ describe('another user of the host', () => {
     expect(exitCode).toBe(2)
   })
 
-  it('runs nothing as me through my own configuration, where I work in their folder', async (context) => {
+  it('runs no command through this user’s configuration in a folder of another user', async (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const { top, work } = sharedFolder()
     const config = join(work, '.config', 'throughline')
@@ -107,7 +107,7 @@ describe('another user of the host', () => {
     expect(existsSync(sign)).toBe(false)
   })
 
-  it('gets none of my words through a store that they made where I work', async (context) => {
+  it('receives no message through a store that they created in the working folder', async (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const { top, work } = sharedFolder()
     const folder = join(top, '.throughline')
@@ -135,7 +135,7 @@ describe('another user of the host', () => {
     expect(own.exitCode).toBe(0)
   })
 
-  it('meets the same answer by every command where everyone can write, before there is a store', async ({
+  it('causes the same refusal of every command in a folder that everyone can write to', async ({
     onTestFinished,
   }) => {
     const top = mkdtempSync(join(tmpdir(), 'throughline-open-'))

@@ -33,7 +33,7 @@ afterAll(async () => {
   provider.close()
 })
 
-it('a script hears why no answer comes, and the list says that the session waits', async () => {
+it('a script is informed why no answer comes, and the list shows that the session waits', async () => {
   status = 500
   const { exitCode, stderr } = await place.run([
     ...['send', 'away', 'Hello.', '--agent', 'main', '--wait', '--timeout', '8s'],

@@ -136,7 +136,7 @@ describe('the proxy that `run` starts', () => {
       25,
     ],
     ['without one', '', 0],
-  ])('tells what calls cost %s', async (_, config, cost) => {
+  ])('reports the cost of calls %s', async (_, config, cost) => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
     closers.push(() => rmSync(folder, { recursive: true, force: true }))
     const answer = { type: 'message', content: [], usage: { input_tokens: 5, output_tokens: 3 } }
@@ -200,13 +200,13 @@ describe('the proxy that `run` starts', () => {
     expect(existsSync(join(folder, 'throughline', 'clients.db'))).toBe(false)
   })
 
-  it('takes no address of a provider beside the stand-in', async () => {
+  it('refuses the address of a provider beside the stand-in', async () => {
     const args = ['run', '--stand-in', '--openai', 'http://127.0.0.1:9', '--', 'true']
     const { exitCode, stderr } = await runCli(args)
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--openai')])
   })
 
-  it('removes what it made for its client', async () => {
+  it('removes the files that it created for its client', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
     closers.push(() => rmSync(folder, { recursive: true, force: true }))
     const client = join(folder, 'pi')
@@ -231,7 +231,7 @@ describe('the proxy that `run` starts', () => {
     }
   })
 
-  it('keeps its port until the end, also while it is dead, and answers what was asked then', async () => {
+  it('keeps its port until the end, even while the process is dead, and answers requests from that time', async () => {
     const { proxy, port } = await start()
     expect(await ask(port)).toBe('provider')
     expect(await ask(port, '/p/mine/models')).toBe('provider')

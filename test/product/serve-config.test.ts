@@ -59,14 +59,14 @@ describe('http.hooks', () => {
     expect((await deliver('nobody')).status).toBe(401)
   })
 
-  it('with a secret that is none ends the start with a sentence', async () => {
+  it('with an invalid secret stops the start with an explanation', async () => {
     vi.stubEnv('HOOK_SECRET', 'hunter2')
     const started = serve('hooks: {builds: {secret: {kind: variable, name: HOOK_SECRET}}}')
     await expect(started).rejects.toThrow(/hook builds .*whsec_/)
   })
 })
 
-describe('who may call without a token', () => {
+describe('a caller without a token', () => {
   const agents = (url: string, path: string, headers = {}) =>
     new Promise<number | undefined>((resolve, reject) => {
       const options = {
@@ -110,7 +110,7 @@ describe('who may call without a token', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('leaves a socket that was left behind to the next server', async () => {
+  it('lets the next server use a socket file of a killed one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-socket-'))
     closers.push(() => rmSync(folder, { recursive: true, force: true }))
     const path = join(folder, 'http.sock')

@@ -36,7 +36,7 @@ describe('a session over HTTP', () => {
     expect((await rename('nobody', 'x')).status).toBe(404)
   })
 
-  it('that lost its title gets no other by itself', async () => {
+  it('that lost its title gets no new one automatically', async () => {
     const [id, later] = [await place.make(), await place.make()]
     expect((await rename(id, null)).status).toBe(204)
     const titleOf = async (each: string) => (await place.call(`/v1/sessions/${each}`)).json.title

@@ -78,7 +78,7 @@ function idsIn(text: string): number[] {
 }
 
 describe('process', () => {
-  it('runs a program, keeps its output, and tells its end', async () => {
+  it('runs a program, keeps its output, and reports its end', async () => {
     const { start, run, notices } = await stage()
     const id = await start('console.log("hello " + JSON.stringify(process.env)); process.exit(3)')
     await until(async () => (await notices()).length > 0)
@@ -173,7 +173,7 @@ describe('process', () => {
     expect(await run({ action: 'start', program: NODE, args: [] })).toMatch(/is closing/)
   })
 
-  it('ends what left its group, when it is stopped and when it ends by itself', async (context) => {
+  it('ends processes that left its group, both when it is stopped and when it ends', async (context) => {
     if (process.platform !== 'linux') return context.skip('not run: only Linux tells whose it was')
     const { start, run } = await stage()
     for (const last of ['setInterval(() => {}, 1000)', 'setTimeout(() => process.exit(0), 300)']) {

@@ -70,7 +70,7 @@ const showsNote = ({ bodyText }: { readonly bodyText: string }) =>
   bodyText.includes('Hello again.') &&
   !bodyText.includes('use memory')
 
-describe('two people who talk to one agent in two chats', () => {
+describe('two people with separate chats with one agent', () => {
   const chat = (address: string) => ({ agent: 'main', channel: 'telegram:bot', address })
 
   it('do not read each other’s notes; each keeps its own after /new', async () => {
@@ -91,7 +91,7 @@ describe('two people who talk to one agent in two chats', () => {
     expect(told.map(({ role }) => role)).toEqual(['user'])
   })
 
-  it('share notes where the operator says so', async () => {
+  it('share notes if the operator configures it', async () => {
     const { say, sayUntil, model } = await serve({ memory: { scope: 'agent' } })
     await say(chat('1'), note(`The code is ${SECRET}.`))
     await sayUntil(chat('2'), () => model.journal.entries.some(showsNote))

@@ -13,7 +13,7 @@ const SMALL = ['rehearse', '--agents', '2', '--faults', 'none', '--json']
 const PATIENT = { timeout: 220_000 }
 
 describe.concurrent('throughline rehearse, apart from its verdict', PATIENT, () => {
-  it('shuts down when it is interrupted, and removes what it made', async () => {
+  it('shuts down when it is interrupted, and removes its files', async () => {
     const place = temporary()
     const store = join(place.folder, 'mine.db')
     const run = start([...SMALL, '--store', store], place.env)

@@ -6,7 +6,7 @@ const PAGE = 4
 const ENTRY = 10
 
 describe('Heights', () => {
-  it('knows where each page begins, whatever was measured and however the end grew', () => {
+  it('computes where each page begins, for any measured heights and a growing end', () => {
     const change = fc.oneof(
       fc.record({ kind: fc.constant('grow' as const), by: fc.nat(30) }),
       fc.record({ kind: fc.constant('measure' as const), page: fc.nat(40), height: fc.nat(200) }),

@@ -6,7 +6,7 @@ const link = (href: string, words = href) => ({ kind: 'link', href, children: [t
 const paragraph = (...children: readonly unknown[]) => ({ kind: 'paragraph', children })
 
 describe('readMessage', () => {
-  it('links addresses that stand in the text, without the full stop after them', () => {
+  it('links addresses in the text, without the full stop after them', () => {
     const { blocks } = readMessage('See **https://a.example/x?y=1**, or\n> http://b.example/.')
     expect(blocks).toEqual([
       paragraph(

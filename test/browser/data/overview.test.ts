@@ -26,7 +26,7 @@ function session(changes: Partial<SessionSummary>): SessionSummary {
 }
 
 describe('concernsIn', () => {
-  it('has none where sessions work, rest or wait for a compaction', () => {
+  it('returns none for sessions that are busy, idle or waiting for a compaction', () => {
     const sessions = (['idle', 'turn', 'waiting-for-compaction', 'gone'] as const).map((state) =>
       session({ state }),
     )
@@ -83,7 +83,7 @@ describe('trouble that is over', () => {
     }
   }
 
-  it('is no concern any more once the route has answered, and is told with its time', () => {
+  it('is listed as past, with its time, once the route has answered', () => {
     const turn = { ...ROUTE, task: 'turn', failedAt: NOW - HOUR, answeredAt: NOW - HOUR / 2 }
     expect(seen([{ ...turn, state: 'closed', failures: 0 }], [])).toEqual({
       now: [],
@@ -103,7 +103,7 @@ describe('trouble that is over', () => {
     expect(seen([title], []).now).toHaveLength(1)
   })
 
-  it('is no concern where no turn waits any more and the last failure is long ago', () => {
+  it('is listed as past if no turn waits and the last failure is long ago', () => {
     const turn = { ...ROUTE, task: 'turn', state: 'failing', failedAt: NOW - HOUR }
     expect(seen([turn], [])).toEqual({
       now: [],
@@ -141,7 +141,7 @@ describe('lastDayIn', () => {
   const hour = { at: DAY_START, ...none, ...quiet }
   const usage = { calls: 2, inputTokens: 1_500, outputTokens: 20, cost: 420_000 }
 
-  it('adds up the hours, and says what failed and what the calls took', () => {
+  it('adds up the hours, with failures and durations of calls', () => {
     const sessions = [
       session({}),
       session({ activeAt: DAY_START }),

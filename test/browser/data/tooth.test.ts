@@ -61,7 +61,7 @@ describe('sawToothOf', () => {
     ])
   })
 
-  it('steps up at an undo also where a later compaction followed', () => {
+  it('steps up at an undo even if a later compaction followed', () => {
     const later = { ...compaction, endedAt: 2_000, tokensBefore: 110, tokensAfter: 30 }
     const recent = [
       ...[entry(600, 'input', 5), entry(900, 'revert'), entry(1_500, 'input', 12)],
@@ -85,7 +85,7 @@ describe('sawToothOf', () => {
     ])
   })
 
-  it('steps down where the session was left, to what its client goes on with', () => {
+  it('steps down where the session was left, to the context of its client', () => {
     const recent = [entry(600, 'input', 70)]
     expect(pointsOf(15, [compaction], recent, { at: 800 }).slice(2)).toEqual([
       ...([

@@ -65,7 +65,7 @@ describe('throughline fork', PATIENT, () => {
 })
 
 describe('throughline compact --session', PATIENT, () => {
-  it('previews without changing anything, then compacts; the snapshot shows what was before [S21]', async () => {
+  it('previews without changing anything, then compacts; the snapshot shows the context before [S21]', async () => {
     const filler = 'The river is wide and slow here. '.repeat(90)
     const facts = Array.from({ length: 8 }, (_, at) => `Fact ${at + 1}. ${filler}\n`)
     const chat = ['chat', '--session', 'long', '--agent', 'main']
@@ -128,7 +128,7 @@ describe('throughline compact --session', PATIENT, () => {
 })
 
 describe('throughline tokens', PATIENT, () => {
-  it('takes the label of a token for its name, and no label twice', async () => {
+  it('accepts the label of a token instead of its id, and no label twice', async () => {
     const tokens = (...args: string[]) => place.run(['tokens', ...args, '--store', 'labels.db'])
     const [made] = lines(await tokens('create', '--label', 'status page', '--json'))
     await tokens('create', '--id', 'other', '--label', 'laptop')

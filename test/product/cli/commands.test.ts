@@ -61,7 +61,7 @@ describe('throughline send', () => {
     expect(other.stderr).toContain('choose another --key')
   })
 
-  it('says in a sentence what is not there', async () => {
+  it('names in a sentence a session or an agent that does not exist', async () => {
     const [unknown, derived, agent] = await place.all([
       ['send', 'nobody', 'Hello.'],
       ['send', 'notes.snapshot.3', 'Hello.'],
@@ -74,7 +74,7 @@ describe('throughline send', () => {
     expect(agent?.stderr).toContain('Configured: main')
   })
 
-  it('does not promise an answer where no process serves the store', async () => {
+  it('does not promise an answer if no process serves the store', async () => {
     const args = ['send', 'alone', 'Hello.', '--agent', 'main', '--wait', '--timeout', '1s']
     const { exitCode, stderr } = await place.run([...args, '--store', 'unserved.db'])
     expect(exitCode).toBe(1)
@@ -83,7 +83,7 @@ describe('throughline send', () => {
 })
 
 describe('commands that read', () => {
-  it('show sessions, transcript, context and what was said', async () => {
+  it('show sessions, transcript, context and search results', async () => {
     const [table, sessions, entries, atStep, wrong, found, missed, notExact] = await place.all([
       ['sessions'],
       ['sessions', '--json'],
@@ -109,7 +109,7 @@ describe('commands that read', () => {
     expect(notExact?.stderr).toContain('With --exact the whole text must occur')
   })
 
-  it('make no store where there is none', async () => {
+  it('create no store if there is none', async () => {
     const { exitCode, stderr } = await place.run(['sessions', '--store', 'misspelt.db'])
     expect(exitCode).toBe(2)
     expect(stderr).toContain('There is no store at misspelt.db')
@@ -127,7 +127,7 @@ describe('commands that read', () => {
 })
 
 describe('a damaged store', () => {
-  it('takes no message for a session with a changed letter [I26]', async () => {
+  it('refuses a message for a session with a changed letter [I26]', async () => {
     await place.run(['send', 'harmed', 'The code word is GRANITE.', '--agent', 'main', '--wait'])
     await place.run(['backup', 'harmed.db'])
     byHand(
@@ -167,7 +167,7 @@ describe('a damaged store', () => {
   })
 })
 
-describe('what cannot be written or read', () => {
+describe('a file that cannot be written or read', () => {
   it('is reported as a full disk by an export to a database', async (context) => {
     if (process.platform !== 'linux') return context.skip('not run: needs a limit on file sizes')
     const long = 'basalt '.repeat(30_000)
@@ -275,7 +275,7 @@ describe('export, import and purge', () => {
     expect(refused?.stderr).toContain('Forks read session notes: side.')
   })
 
-  it('refuse a file that was cut, with its line, and leave no store behind', async () => {
+  it('refuse a truncated file with its line, and leave no store', async () => {
     const whole = readFileSync(join(place.folder, 'notes.jsonl'), 'utf8').split('\n')
     const input = whole.slice(0, 3).join('\n')
     const { exitCode, stderr } = await place.run(['import', '-', '--store', 'cut.db'], { input })
@@ -302,7 +302,7 @@ describe('throughline chat', () => {
     expect(later.exitCode).toBe(1)
   })
 
-  it('shows answers and the status on a terminal, and keeps what was typed', async (context) => {
+  it('shows answers and the status on a terminal, and keeps typed text', async (context) => {
     if (!existsSync('/usr/bin/script')) context.skip('not run: there is no script(1) here')
     const command = `'${process.execPath}' '${PROGRAM}' chat --session typed --agent main`
     const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -328,7 +328,7 @@ describe('throughline chat', () => {
 })
 
 describe('throughline compact --session', () => {
-  it('previews without changing anything, then compacts; the snapshot shows what was before [S21]', async () => {
+  it('previews without changing anything, then compacts; the snapshot shows the context before [S21]', async () => {
     const filler = 'The river is wide and slow here. '.repeat(90)
     const facts = Array.from({ length: 8 }, (_, at) => `Fact ${at + 1}. ${filler}\n`)
     const chat = ['chat', '--session', 'long', '--agent', 'main']
@@ -385,7 +385,7 @@ describe('throughline tokens', () => {
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 2 })
   })
 
-  it('takes the label of a token for its name', async () => {
+  it('accepts the label of a token instead of its id', async () => {
     const tokens = (...args: string[]) => place.run(['tokens', ...args, '--store', 'tokens.db'])
     await tokens('create', '--id', 'other', '--label', 'laptop')
     expect((await tokens('create', '--label', 'laptop')).stderr).toContain(
@@ -405,7 +405,7 @@ describe('throughline serve', () => {
     expect(told).toContain('config init')
   })
 
-  it('ends in order when asked, and answers at the next start what was sent meanwhile', async () => {
+  it('shuts down in order on a signal, and answers messages sent meanwhile at the next start', async () => {
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
     const sent = await place.run([
@@ -424,7 +424,7 @@ describe('throughline serve', () => {
     expect(reply.stdout).toContain('BASALT')
   })
 
-  it('knows that a server was killed', async (context) => {
+  it('detects that a server was killed', async (context) => {
     if (process.platform !== 'linux') return context.skip('not run: only Linux tells who is gone')
     server.child.kill('SIGKILL')
     await server.ended

@@ -45,7 +45,7 @@ describe('help', () => {
     expect(examples).toContain(`throughline ${path}`)
   })
 
-  it('tells the commands apart in one line each', () => {
+  it('describes each command in one line', () => {
     const summaries = leaves.map(({ summary }) => summary)
     expect(new Set(summaries).size).toBe(summaries.length)
     for (const summary of summaries) expect(summary.length).toBeLessThan(90)
