@@ -257,7 +257,7 @@ describe('the packages', () => {
     )
   })
 
-  it('hold what is needed and nothing else', () => {
+  it('contain only the needed files', () => {
     expect(besideBuilt(packed.core)).toEqual(['LICENSE', 'package.json'])
     expect(listFiles(packed.server)).toContain('page/index.html')
     expect(besideBuilt(packed.server)).toEqual([

@@ -39,7 +39,7 @@ describe('the packages', () => {
     expect(Object.keys(coreManifest)).not.toContain('dependencies')
   })
 
-  it('use the given driver for PostgreSQL, where core finds none, or say what to install', () => {
+  it('use the given driver for PostgreSQL if core finds none, or say what to install', () => {
     // Elsewhere than the clone, whose dependencies it would find.
     cpSync(join(root, 'packages', 'core', 'src'), join(project, 'core'), { recursive: true })
     const output = runProgram(`

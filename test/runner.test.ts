@@ -21,7 +21,7 @@ const FAILS_ONCE = `
 const REJECTS_ONCE = `
   import { existsSync, writeFileSync } from 'node:fs'
   import { it } from 'vitest'
-  it('leaves a promise behind', async () => {
+  it('leaves a promise pending', async () => {
     if (!existsSync('left')) void Promise.reject(new Error('left behind'))
     writeFileSync('left', '')
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -194,7 +194,7 @@ describe('the tree', () => {
     expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([])
   })
 
-  it('imports packages of others only where the table says', () => {
+  it('imports foreign packages only where the table allows it', () => {
     expect(findForeignPackages(sources, ARCHITECTURE)).toEqual([])
   })
 
@@ -268,7 +268,7 @@ describe('the tree', () => {
     expect(findBrokenLinks(tree, (path) => existsSync(join(root, path)))).toEqual([])
   })
 
-  it('dates and numbers its decisions, and says what was rejected', () => {
+  it('dates and numbers its decisions, and names the rejected alternatives', () => {
     expect(findUndatedDecisions(tree)).toEqual([])
   })
 })
@@ -372,7 +372,7 @@ describe('findImpurities', () => {
     ).toEqual([])
   })
 
-  it('allows a listed file what is listed and no more', () => {
+  it('allows a listed file only its listed imports', () => {
     const text = 'export const a = async () => performance.now()'
     const sources = readSources(plant({ 'packages/core/src/compaction/compact.ts': text }))
     expect(findImpurities(sources, ARCHITECTURE)).toEqual([
@@ -400,7 +400,7 @@ describe('findCircles', () => {
 })
 
 describe('findLonelyFiles', () => {
-  it('finds what only its own test imports, and spares entry points, workers and support', () => {
+  it('finds files that only their own test imports, except entry points, workers and support', () => {
     const sources = readSources(
       plant({
         'packages/server/src/cli/main.ts':
@@ -537,7 +537,7 @@ describe('findBrokenLinks', () => {
 })
 
 describe('findUndatedDecisions', () => {
-  it('asks for a date and for what was rejected', () => {
+  it('requires a date and the rejected alternatives', () => {
     const tree = plant({
       'docs/decisions/use-node.md': '# A\n\n## Context\n\n## Decision\n\n## Consequences\n',
     })

@@ -39,7 +39,7 @@ describe('real conversations', () => {
     expect(pairs).toBeGreaterThanOrEqual(IS_WHOLE ? 1_000 : 60)
   })
 
-  it('come out of a whole compaction smaller, valid and with what is open last [S27]', async () => {
+  it('are smaller and valid after a whole compaction, with open requests last [S27]', async () => {
     let compacted = 0
     let at = 0
     for (const { name, conversation } of corpusConversations(REAL)) {

@@ -113,7 +113,7 @@ async function judge(page: Page, name: string, box: string): Promise<void> {
   check(`${name}: memory (< 200 MB)`, value, process < 200)
 }
 
-/** What the largest of the browser's page processes holds for itself; NaN where nobody tells. */
+/** What the largest of the browser's page processes holds for itself; NaN if it is unknown. */
 async function rendererMegabytes(page: Page): Promise<number> {
   const session = await page.context().browser()?.newBrowserCDPSession()
   const { processInfo = [] } = (await session?.send('SystemInfo.getProcessInfo')) ?? {}

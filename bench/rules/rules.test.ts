@@ -4,7 +4,7 @@ import { writeLexicons } from './lexicons.ts'
 import { measure } from './measure.ts'
 import { scenarios } from './scenarios.ts'
 
-it('keeps what a person ruled over ten compactions, and little else as a rule', async () => {
+it('keeps a person’s rules over ten compactions, and little else as a rule', async () => {
   const some = scenarios().filter((_, index) => index % 9 === 0)
   const outcomes = []
   for (const scenario of some) outcomes.push(await measure(scenario))

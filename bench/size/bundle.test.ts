@@ -17,7 +17,7 @@ describe('a bundle of the pure part', () => {
     expect(gzipped).toBeGreaterThan(10_000)
   })
 
-  it('compacts where there is nothing of Node', async () => {
+  it('compacts without any module of Node', async () => {
     const { code } = await bundle(PROGRAMS['compactMessages, openaiChat'] ?? '')
     // The globals that Workers, browsers, Bun and Deno have as well.
     const globals = {
@@ -44,7 +44,7 @@ describe('a bundle of the pure part', () => {
     expect(await done.promise).toMatchObject({ kind: 'compacted' })
   })
 
-  it('leaves out what is not imported', async () => {
+  it('leaves out code that is not imported', async () => {
     const { bytes } = await bundle(PROGRAMS['isThroughlineError alone'] ?? '')
     expect(bytes).toBeLessThan(1_000)
   })

@@ -5,7 +5,7 @@ describe('test files that run again', () => {
   const batch = ['a', 'b', 'c', 'd']
   const begun = new Set(['a', 'b'])
 
-  it('are none after a process that ended by itself', () => {
+  it('are none after a process that ended on its own', () => {
     expect(unfinished(batch, { active: 7, begun, isHeldUp: false })).toEqual([])
   })
 
@@ -13,7 +13,7 @@ describe('test files that run again', () => {
     expect(unfinished(batch, { active: 7, begun, isHeldUp: true })).toEqual(['b', 'c', 'd'])
   })
 
-  it('are only those after one that hangs by itself', () => {
+  it('are only those after one that hangs on its own', () => {
     expect(unfinished(batch, { active: 0, begun, isHeldUp: true })).toEqual(['c', 'd'])
   })
 })

@@ -30,7 +30,7 @@ function asksIn({ messages }: Conversation): readonly string[] {
 describe.each(['claude-code', 'codex', 'pi'])('a session that %s wrote', (name) => {
   const { whole, before } = open(name)
 
-  it('holds what the person asked, and nothing else in their name', () => {
+  it('contains the person’s requests, and nothing else in their name', () => {
     expect(asksIn(before)).toEqual(TURNS.map(({ ask }) => ask))
     expect(asksIn(whole).at(-1)).toBe(LAST.ask)
   })
@@ -51,7 +51,7 @@ describe.each(['claude-code', 'codex', 'pi'])('a session that %s wrote', (name) 
     ])
   })
 
-  it('goes on from the summary of its own compaction', () => {
+  it('continues from the summary of its own compaction', () => {
     const words = said(whole)
     const summary = words.findIndex((word) => word.includes(SUMMARY))
     expect(whole.messages[summary]).toMatchObject({ role: 'user', synthetic: true })
@@ -71,18 +71,18 @@ describe.each(['claude-code', 'codex', 'pi'])('a session that %s wrote', (name) 
   })
 })
 
-describe('what only one client does', () => {
-  it('Claude Code keeps the newest messages behind its summary', () => {
+describe('the habits of single clients', () => {
+  it('Claude Code keeps the newest messages after its summary', () => {
     expect(said(open('claude-code').whole)[1]).toBe('assistant: The sign is red.')
   })
 
-  it('pi keeps the newest messages behind its summary', () => {
+  it('pi keeps the newest messages after its summary', () => {
     const words = said(open('pi').whole)
     const summary = words.findIndex((word) => word.includes(SUMMARY))
     expect(words[summary + 1]).toBe('assistant: The sign is red.')
   })
 
-  it('pi keeps its prompt by sections, which stay what they were', () => {
+  it('pi keeps its prompt in sections, which do not change', () => {
     const { before } = open('pi')
     const [prompt] = before.messages
     expect(prompt).toMatchObject({ role: 'system' })
@@ -100,7 +100,7 @@ describe('what only one client does', () => {
     expect(results.filter(({ isError }) => isError)).toHaveLength(2)
   })
 
-  it('Codex lets its provider compact, and keeps what only that can read', () => {
+  it('Codex lets its provider compact, and keeps an item that only the provider can read', () => {
     const { before, whole } = open('codex-remote')
     expect(asksIn(before)).toEqual([TURNS[0]?.ask])
     expect(said(whole).slice(-4)).toEqual([

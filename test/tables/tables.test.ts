@@ -14,7 +14,7 @@ import {
 const covers = collectCovers()
 
 describe.each(DOCUMENTS)('$path', (document) => {
-  it('is what the titles of the tests say (npm run tables)', () => {
+  it('matches the titles of the tests (npm run tables)', () => {
     expect(readFileSync(placeOf(document), 'utf8')).toBe(writeTable(document, covers))
   })
 

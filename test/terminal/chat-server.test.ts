@@ -85,7 +85,7 @@ describe.skipIf(!hasTmux)('chat on a terminal beside a server', () => {
     expect(drawn).toHaveLength(entries.length - inputs.length - 1)
   }, 240_000)
 
-  it('leaves while no server is there, and says what was not sent', async () => {
+  it('can be left without a server, and lists the unsent messages', async () => {
     const server = await place.serve()
     const chat = openPane(place, 'leaves', 'chat --agent main --session leaves')
     await chat.shows(/Talking to main/)

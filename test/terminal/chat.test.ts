@@ -14,7 +14,7 @@ describe.skipIf(!hasTmux)('the chat in a real terminal', () => {
     await place.close()
   })
 
-  it('takes a paste as one message, completes commands, and resumes where it was', async () => {
+  it('treats a paste as one message, completes commands, and resumes the session', async () => {
     const first = openPane(place, 'first', 'chat')
     await first.shows(/Talking to main/)
     await first.shows(/This chat runs the agent itself, without a server\./)
@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)('the chat in a real terminal', () => {
     await second.shows(/\$ left/)
   }, 180_000)
 
-  it('sends what was typed and entered before it was ready', async () => {
+  it('sends lines that were entered before it was ready', async () => {
     const eager = openPane(place, 'eager', 'chat --agent main --session eager')
     eager.keys('The word is BASALT.', 'Enter', 'What is the word?', 'Enter')
     await eager.shows(/I found this in .*BASALT/s)

@@ -108,7 +108,7 @@ it('asks again when the server has no time, and not when a mailbox is full', asy
   server.close()
 })
 
-it('finds no server that was killed or withdrawn, and removes what it left', async () => {
+it('finds no server that was killed or withdrawn, and removes its files', async () => {
   const url = join(folder, 'a.db')
   expect(await findServers(url)).toEqual([])
   const server = await announce()

@@ -16,7 +16,7 @@ describe.skipIf(!hasTmux)('a first hour in a real terminal', () => {
     await place.close()
   })
 
-  it('shows a refused key, a busy provider and a broken one, and what was used', async () => {
+  it('shows a refused key, a busy provider, a broken one, and the usage', async () => {
     const chat = openPane(place, 'trouble', 'chat --agent main --session trouble')
     await chat.shows(/Talking to main/)
     chat.keys('fail: 401', 'Enter')

@@ -35,7 +35,7 @@ const endless = `say ${'word '.repeat(16_000)}`
 describe('openai, chat', () => {
   const tools = [{ type: 'function' as const, function: { name: 'read', parameters: schema } }]
 
-  it('reads a stream, its end and what was used', async () => {
+  it('reads a stream, its end and its usage', async () => {
     const stream = openai.chat.completions.stream({
       model,
       messages: asked,
@@ -80,7 +80,7 @@ describe('openai, chat', () => {
     expect(next.choices[0]?.message.content).toContain('answered: four lines')
   })
 
-  it('knows its errors', async () => {
+  it('recognizes its errors', async () => {
     const overflow = openai.chat.completions.create({
       model: 'small',
       messages: [{ role: 'user', content: long }],
@@ -98,7 +98,7 @@ describe('openai, chat', () => {
     await expect(call('reset-before-headers')).rejects.toThrow(OpenAI.APIConnectionError)
   })
 
-  it('retries where the server says so', async () => {
+  it('retries if the server says so', async () => {
     running.server.faults.next('status; code=429; retry-after=0.01')
     const patient = openai.withOptions({ maxRetries: 1 })
     const answer = await patient.chat.completions.create({ model, messages: asked })
@@ -130,7 +130,7 @@ describe('openai, Responses', () => {
     { type: 'function' as const, name: 'read', parameters: schema, strict: false as const },
   ]
 
-  it('reads a stream with thoughts, its end and what was used', async () => {
+  it('reads a stream with reasoning, its end and its usage', async () => {
     const stream = openai.responses.stream({
       model,
       input: question,
@@ -196,7 +196,7 @@ describe('openai, Responses', () => {
     expect(final.output.map(({ type }) => type)).toEqual(['compaction', 'message'])
   })
 
-  it('knows its errors, an early end and a refusal', async () => {
+  it('recognizes its errors, an early end and a refusal', async () => {
     const overflow = openai.responses.create({ model: 'small', input: long })
     await expect(overflow).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' })
     const stored = openai.responses.create({ model, input: 'a', previous_response_id: 'resp_1' })
@@ -263,7 +263,7 @@ describe('anthropic', () => {
     expect(edited.content.map(({ type }) => type)).toEqual(['compaction', 'text'])
   })
 
-  it('reads a stream with thoughts, its end and what was used', async () => {
+  it('reads a stream with reasoning, its end and its usage', async () => {
     const stream = anthropic.messages.stream({ model, max_tokens, messages: asked, thinking })
     const pieces: string[] = []
     stream.on('text', (text) => pieces.push(text))
@@ -303,7 +303,7 @@ describe('anthropic', () => {
     expect(models.map(({ id }) => id)).toEqual(['stand-in'])
   })
 
-  it('knows its errors and a refusal', async () => {
+  it('recognizes its errors and a refusal', async () => {
     const messages = [{ role: 'user' as const, content: long }]
     const overflow = anthropic.messages.create({ model: 'small', max_tokens: 10, messages })
     await expect(overflow).rejects.toThrow('prompt is too long: 251 tokens > 100 maximum')

@@ -63,7 +63,7 @@ function isNeeded(name: string, [first = '']: readonly string[]): boolean {
   return !isOne || first === 'completion' || first === name
 }
 
-/** Subcommands inherit this too: no command may end the process by itself. */
+/** Subcommands inherit this too: no command may exit the process directly. */
 function inheriting(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent)
   for (const sub of command.commands) inheriting(sub, command)

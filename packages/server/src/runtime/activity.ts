@@ -88,7 +88,7 @@ export class ActivityLog {
   }
 
   async #catchUp(first: number, now: number): Promise<void> {
-    // Whoever looks again after a long time is not interested in all that was between.
+    // After a long time without a reader, the activity in between is not needed.
     if (this.#cursor === null || now - this.#readAt > HOUR_MS) {
       this.#hours.clear()
       this.#started.clear()

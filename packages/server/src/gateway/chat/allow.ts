@@ -1,6 +1,6 @@
 import type { Incoming } from './platform.ts'
 
-/** Who may talk to the bot; nobody by default. */
+/** The people who may talk to the bot; none by default. */
 export interface AllowList {
   /** Chat ids; everyone in these chats may talk. */
   readonly chats: readonly string[]

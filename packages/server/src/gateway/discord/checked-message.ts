@@ -37,7 +37,9 @@ export function checkMessage(value: unknown): APIMessage | null {
   return checked as unknown as APIMessage
 }
 
-/** What stands for an unreadable message in its channel's order; null: not even its id is known. */
+/**
+ * A placeholder for an unreadable message in its channel's order; null if even its id is unknown.
+ */
 export function unreadableAt(value: unknown, address: string): APIMessage | null {
   const id = isObject(value) ? value['id'] : null
   if (!isSnowflake(id)) return null

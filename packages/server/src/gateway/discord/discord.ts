@@ -253,7 +253,7 @@ export class DiscordPlatform implements Platform {
   }
 
   #hear(kind: FeedEvent['kind'], packet: unknown): void {
-    // Discord tells of previews without naming the author.
+    // Discord reports previews without naming the author.
     const isPreview = kind === 'edit' && isObject(packet) && packet['author'] === undefined
     if (isPreview || this.#closing.signal.aborted) return
     const message = this.#check(packet)

@@ -53,7 +53,7 @@ export interface HttpOptions {
 
 export interface HttpServer {
   readonly url: string
-  /** Who needs no token: nobody, the user who runs the server, or every user of this machine. */
+  /** Callers without a token: none, the user who runs the server, or every user of this machine. */
   readonly open: 'nobody' | 'own-user' | 'every-user'
   /** Ends event streams, answers running requests, then frees the port. May be called twice. */
   close(): Promise<void>

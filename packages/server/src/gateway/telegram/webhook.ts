@@ -24,7 +24,7 @@ const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
 export interface WebhookUses {
   readonly take: (update: Update) => Promise<void>
-  /** For a body that is no update: any other status would make Telegram send it for ever. */
+  /** For a body that is not an update: any other status would make Telegram resend it forever. */
   readonly setAside: () => void
 }
 

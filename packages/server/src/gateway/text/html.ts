@@ -3,7 +3,7 @@ import { type MarkdownBlock, type MarkdownSpan, parseMarkdown } from './parse-ma
 
 /**
  * An entry for people. Its text is quoted, so that it cannot imitate a heading, a note of ours or
- * another speaker: in Markdown, whatever stands at the beginning of a line is ours.
+ * another speaker: in Markdown, the beginning of every line is written by us.
  */
 export interface WrittenEntry {
   readonly heading: string

@@ -109,7 +109,7 @@ function load(request: LoadRequest): LoadResult {
     return isForeign ? { problem: `${text.problem}. ${CHANGE_OR_NAME}` } : text
   })
   const files = [
-    // If there is none, one may be created.
+    // A missing file may still be created.
     file ?? join(cwd, CONFIG_NAME),
     ...whole.taken.map(({ path, origin }) => resolve(baseOf(origin), path)),
   ]

@@ -69,7 +69,7 @@ export function findLog({ client, session, home }: LeaveRequest): string {
     throw new LeaveRefusedError(`Session ${session} has ${found.length} logs below ${root}.`)
   }
   const log = join(root, only)
-  // Reading a pipe would wait for its other end for ever.
+  // Reading a pipe would wait forever for its other end.
   if (statSync(log, { throwIfNoEntry: false })?.isFile() === true) return log
   throw new LeaveRefusedError(`${log} is not a file, so it cannot be the log of the session.`)
 }

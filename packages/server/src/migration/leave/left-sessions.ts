@@ -15,7 +15,7 @@ export function leftIn(folderOf: () => string): (id: string) => Left {
   }
 }
 
-/** A folder that others can write to tells nothing; `leave` itself refuses it with the reason. */
+/** A folder that others can write to is ignored here; `leave` itself refuses it with the reason. */
 function trusted(folderOf: () => string): string | null {
   try {
     return folderOf()

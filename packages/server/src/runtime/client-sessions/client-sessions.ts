@@ -40,7 +40,10 @@ export class ClientSessions {
     this.#clock = terms.clock
   }
 
-  /** `making` is for a session that has to be created. Null: there is none, and none should be. */
+  /**
+   * `making` is for a session that has to be created. Null: there is no session, and none should be
+   * created.
+   */
   async find(
     identity: Identity,
     history: History,

@@ -67,7 +67,7 @@ export async function countBeside(
   const { request, identity, history } = about
   const { client, session, isHint } = identity
   if (usage === null || session === null || isHint === true) return
-  // The conversation may have begun while this call ran.
+  // The conversation may have started while this call ran.
   const row = await books.store.findSession(idOf(identity))
   if (row?.state !== 'open') return
   const model = requestedModel(history)

@@ -4,9 +4,9 @@ import { phrasesIn } from '#core/store/search/filter'
 import type { Embedder } from '../../model/embeddings/embedder.ts'
 import type { EmbedQuestion } from '../../tools/embedded-question.ts'
 
-/** How long a search waits for the vector of its question; then it goes on by words alone. */
+/** How long a search waits for the vector of its question; then it continues by words alone. */
 export const QUESTION_MS = 300
-/** What a question is about stands in its beginning. */
+/** A long question states its subject at the beginning. */
 const QUESTION_CHARACTERS_MAX = 2_000
 
 /** Without an embedder, and where a text must occur exactly, nothing is sent. */

@@ -15,7 +15,7 @@ import type { SearchedSessions } from '../searched-sessions.ts'
 import { modelUsageOf } from '../usage.ts'
 import { summaryOf } from './views.ts'
 
-/** What a summary tells that is not in the session's rows. */
+/** The fields of a summary that are not in the session's rows. */
 export interface SummaryEvidence {
   /** Why its running turn waits; undefined: it does not, or this process does not know. */
   readonly waitOf: (session: SessionRow) => Promise<WaitNotice | undefined>

@@ -106,7 +106,7 @@ describe("a client's own compaction", () => {
       return [of.left, of.contextTokens, of.compactedAt]
     }
     expect(told({ at: 5, tokens: 700 })).toEqual([{ at: 5 }, 700, 5])
-    // It has returned since: the rewind tells when.
+    // It has returned since, as the rewind shows.
     expect(told({ at: 3, tokens: 700 })).toEqual(told(null))
     expect(told(null)).toEqual([null, 10, 2])
   })

@@ -42,7 +42,7 @@ describe('the notice of a waiting turn', () => {
     expect(await read(notices, {})).toMatchObject([
       { sessionId: id, turn: 3, code: 'waiting-for-model' },
     ])
-    // The turn was stopped, or the next one has begun, without an event here: no notice is sent.
+    // The turn was stopped, or the next one has started, without an event here: no notice is sent.
     expect(await read(notices, { turnState: 'idle' })).toEqual([])
     notices.note({ id, turn: 3, notice: 'waiting-for-model', isVisible: true })
     expect(await read(notices, { turn: 4 })).toEqual([])

@@ -25,7 +25,7 @@ interface Noted {
 
 type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
 
-/** What tells why a turn of another process waits. */
+/** The sources of the reason why a turn of another process waits. */
 export interface WaitEvidence {
   readonly store: Pick<Reads, 'readAttempts'>
   /** Why the limits let this turn call no model now; null: they do. */

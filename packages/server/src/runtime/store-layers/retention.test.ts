@@ -12,7 +12,7 @@ import { openMemoryStore } from '#core/store/memory/open'
 import { MemoryTables } from '#core/store/memory/tables'
 import { callSweep, sentSweep, stagedSweep } from './retention.ts'
 
-/** A clock that stands at `now` and remembers what waits for it. */
+/** A clock that stays at `now` and records its timers. */
 function standingClock() {
   const planned: (() => void)[] = []
   const clock = {

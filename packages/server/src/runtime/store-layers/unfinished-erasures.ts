@@ -14,7 +14,7 @@ interface ErasureTaskParts extends ErasureParts {
 }
 
 /**
- * Finishes removals that a dead process left halfway, so that nobody has to repeat the request.
+ * Finishes removals that a dead process left halfway, so that the request need not be repeated.
  * Joining a removal in progress is harmless: each piece removes only what still exists.
  */
 export function unfinishedErasures(parts: ErasureTaskParts): PeriodicTask {

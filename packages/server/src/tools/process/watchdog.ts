@@ -19,7 +19,7 @@ export class Watchdog {
     this.#guard?.stdin?.write(`-${pid}\n`)
   }
 
-  /** The guard ends by itself when its pipe closes. */
+  /** The guard exits when its pipe closes. */
   close(): void {
     this.#guard?.stdin?.end()
     this.#guard = undefined

@@ -24,7 +24,7 @@ export class SentHistory {
     writeHistory(this.#sent)
   }
 
-  /** Null: there is none in that direction. */
+  /** Null if there is no more in that direction. */
   go(step: -1 | 1, draft: string): string | null {
     const at = this.#at - step
     if (at < 0 || at > this.#sent.length) return null

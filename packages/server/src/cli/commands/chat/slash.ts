@@ -103,7 +103,7 @@ export const PRESENCE = {
   back: '(The server is back.)',
 } as const
 
-/** In the status line, while nobody can tell what the session does. */
+/** In the status line, while the state of the session is unknown. */
 export const AWAY_STATUS = 'no server'
 
 /** The status line above the input. What the session does comes first: a narrow terminal cuts the end. */

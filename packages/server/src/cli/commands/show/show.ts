@@ -195,7 +195,9 @@ async function showContext(session: Session, flags: ShowFlags): Promise<number> 
   return EXIT.done
 }
 
-/** The client goes on from its own log: what is recorded here is not what its model sees. */
+/**
+ * The client continues from its own log, so its model sees other messages than are recorded here.
+ */
 function noteLeft({ left, contextTokens, windowTokens }: SessionSummary): void {
   if (left === null) return
   const share = Math.round((contextTokens / Math.max(1, windowTokens)) * 100)

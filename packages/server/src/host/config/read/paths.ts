@@ -124,7 +124,7 @@ function isArgument(path: Path): boolean {
   return path.at(-4) === 'mcp' && path.at(-2) === 'args'
 }
 
-/** A file, or one that somebody could still create there: as a program, by its name. */
+/** A file, or one that another user could still create there: as a program, by its name. */
 function isScript(path: string): boolean {
   try {
     return statSync(path).isFile()

@@ -283,7 +283,7 @@ describe('findIdentityFaults', () => {
       findIdentityFaults(view([closed({ late: { count, ids } as never }), child('b')], { read }))
     expect(of([5, 6])[0]?.explanation).toContain('1 message of people')
     expect(of([7])).toEqual([])
-    // A sample stands for the rest.
+    // A sample represents the rest.
     expect(of([5, 6], 40)[0]).toMatchObject({ rowCount: 40, facts: { rows: 40 } })
   })
 

@@ -5,7 +5,7 @@ import { isConnectionError, isTimeout } from './log-faults.ts'
 /**
  * The poisoned client: a summary times out, which closes the client; the cache keeps handing the
  * closed client out, so every later auxiliary call on that route fails at once with a connection
- * error, while the conversation itself, on its own client, goes on.
+ * error, while the conversation itself, on its own client, continues.
  */
 interface Sickness {
   readonly route: string
