@@ -268,7 +268,7 @@ describe('the page', { timeout: 120_000 }, () => {
     await notice.waitFor()
     await say(page, 'The valve is open.')
     // As the mailbox has it, not as the page remembers that it sent it.
-    const mail = page.getByRole('article', { name: 'Waiting message' })
+    const mail = page.getByRole('article', { name: 'Queued message' })
     await mail.getByText('The valve is open.').waitFor()
     await mail.getByText('saved, will be read next').first().waitFor()
     release()

@@ -6,20 +6,24 @@ import { installed } from './install.ts'
 
 export const CODEX_KEY = 'sk-codex-drill-0123456789abcdef'
 
-/** `providerName`: one named OpenAI is asked for compactions. */
+/**
+ * `providerName`: one named OpenAI is asked for compactions. `model`: with its own default, Codex sends
+ * its tools as an item.
+ */
 export function configureCodex(
   home: string,
   url: string,
-  { providerName = 'local', more = [] }: { providerName?: string; more?: readonly string[] } = {},
+  {
+    providerName = 'local',
+    model = 'gpt-5.1-codex',
+    more = [],
+  }: { providerName?: string; model?: string | null; more?: readonly string[] } = {},
 ): void {
   mkdirSync(join(home, '.codex'), { recursive: true })
   mkdirSync(join(home, 'work'), { recursive: true })
   const settings = [
-    ...[
-      'model = "gpt-5.1-codex"',
-      'model_provider = "local"',
-      'check_for_update_on_startup = false',
-    ],
+    ...(model === null ? [] : [`model = "${model}"`]),
+    ...['model_provider = "local"', 'check_for_update_on_startup = false'],
     ...more,
     ...['[analytics]', 'enabled = false', '[model_providers.local]', `name = "${providerName}"`],
     ...[`base_url = "${url}/v1"`, 'wire_api = "responses"', 'env_key = "DRILL_KEY"'],

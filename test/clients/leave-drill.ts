@@ -162,7 +162,7 @@ export async function codexLeaves(steps: number, bytes: number): Promise<DrillRe
   const first = await startProvider({ script, windowTokens: window })
   const proxy = new ProxyChild(home, first.url, ['--window', String(window)])
   await proxy.start()
-  configureCodex(home, proxy.url)
+  configureCodex(home, proxy.url, { model: null })
   const broken: string[] = []
   const worked = await runCodex(home, ['The code word is heron. Do the steps.'])
   if (worked.code !== 0)
@@ -178,7 +178,7 @@ export async function codexLeaves(steps: number, bytes: number): Promise<DrillRe
     return step('exec_command', { cmd: 'echo alone' })(ask)
   }
   const alone = await startProvider({ script: own, windowTokens: window })
-  configureCodex(home, alone.url)
+  configureCodex(home, alone.url, { model: null })
   for (const turn of [1, 2]) {
     const { code, output } = await runCodex(home, ['resume', `Alone ${turn}`])
     if (code !== 0) broken.push(`alone, turn ${turn}: ${output.slice(-200)}`)
@@ -189,7 +189,7 @@ export async function codexLeaves(steps: number, bytes: number): Promise<DrillRe
   const left = shownOf(home, id)
   const back = new ProxyChild(home, alone.url, ['--window', String(window)])
   await back.start()
-  configureCodex(home, back.url)
+  configureCodex(home, back.url, { model: null })
   const { code, output } = await runCodex(home, ['resume', 'Back again'])
   if (code !== 0) broken.push(`back again: ${output.slice(-200)}`)
   await back.kill('SIGTERM')
