@@ -3,7 +3,7 @@
 // Node that is too old it starts itself again with the Node that `npm ci` put into node_modules.
 // This file alone must run on any Node, so it uses nothing new.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
 import { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -18,6 +18,8 @@ const modules = [root, join(root, '..', '..')]
   .find((folder) => existsSync(folder))
 const program = process.platform === 'win32' ? 'node.exe' : 'node'
 const ownNode = join(modules ?? root, 'node', 'bin', program)
+
+endWithNpm()
 
 if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) {
   if (process.env.THROUGHLINE_RESTARTED !== undefined) endWithParent()
@@ -72,8 +74,44 @@ function restart() {
 /** Ends this process in order once the process that started it is gone. */
 function endWithParent() {
   delete process.env.THROUGHLINE_RESTARTED // not for the programs that this one starts
-  const end = () => process.kill(process.pid, 'SIGTERM')
-  const pipe = new Socket({ fd: 3 }).on('error', () => {}).on('close', end)
+  const pipe = new Socket({ fd: 3 }).on('error', () => {}).on('close', endInOrder)
   pipe.resume()
   pipe.unref()
+}
+
+/**
+ * `npx` and `npm start` start a shell that starts this process. They pass a signal to the shell alone,
+ * or to nothing, so this process ends in order once one of them is gone. Not if the script says more
+ * than this command: with `&` the shell may end before it.
+ */
+function endWithNpm() {
+  const { npm_lifecycle_script: script = '' } = process.env
+  delete process.env.npm_lifecycle_script // not for the programs that this one starts
+  if (process.platform === 'win32' || !/^[^&;|\n]*throughline[^&;|\n]*$/.test(script)) return
+  const started = starters()
+  const timer = setInterval(() => {
+    if (starters() === started) return
+    clearInterval(timer)
+    endInOrder()
+  }, 1000)
+  timer.unref()
+}
+
+/** The process that started this one, and npm if that is its shell. */
+function starters() {
+  const parent = process.ppid
+  try {
+    if (!/^(?:\S*\/)?sh\0-c\0/.test(readFileSync(`/proc/${parent}/cmdline`, 'utf8')))
+      return `${parent}`
+    // The name of a command may hold spaces and parentheses.
+    const [, npm] =
+      readFileSync(`/proc/${parent}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return `${parent} ${npm}`
+  } catch {
+    return `${parent}` // only Linux has these files
+  }
+}
+
+function endInOrder() {
+  process.kill(process.pid, 'SIGTERM')
 }
