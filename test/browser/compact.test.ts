@@ -90,7 +90,7 @@ describe('a compaction on the page', { timeout: 120_000 }, () => {
     await row.getByRole('button', { name: 'Undo' }).click()
     await row.getByText('undone').waitFor()
     await page.getByRole('link', { name: 'Conversation', exact: true }).click()
-    await page.getByText(/the provider's cache does not hold/).waitFor()
+    await page.getByText(/that the provider has not cached/).waitFor()
     await page.getByText(/Compaction #\d+ was undone/).waitFor()
     // No agent reads it, so the page offers nothing that would be refused.
     await page.getByText('Continue this conversation in its client').waitFor()

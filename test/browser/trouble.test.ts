@@ -38,7 +38,7 @@ describe('a provider that fails', { timeout: 120_000 }, () => {
     // The answer of turn 2 has no word: an empty bubble would say nothing.
     expect(await page.locator('.is-assistant:visible').count()).toBe(1)
     await say(page, 'fail: 429')
-    await notice.getByText(/takes no more requests.*\(status 429.*Next try at \d\d:/).waitFor()
+    await notice.getByText(/is limiting the requests.*\(status 429.*Next try at \d\d:/).waitFor()
     await button(page, 'Stop').click()
     await say(page, 'say Well again.')
     await answers(page).getByText('Well again.').waitFor()

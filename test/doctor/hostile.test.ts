@@ -356,7 +356,7 @@ describe('a home of several profiles', () => {
     expect(report.profiles.map(({ name }) => name)).toEqual(['default', 'loki'])
     expect(report.profiles.every(({ conversations }) => conversations.length > 0)).toBe(true)
     expect(report.unread.map(({ name }) => name)).toEqual(['broken'])
-    expect(renderImport(report)).toMatch(/^Profile broken .* was not brought/m)
+    expect(renderImport(report)).toMatch(/^Profile broken .* was not imported/m)
   })
 })
 

@@ -58,7 +58,9 @@ it('commands list the handoffs of a client, report on one and undo it while the 
 
   const undone = await run('compact', '--session', 'claude-s1', '--undo')
   expect(undone.exitCode, undone.stderr).toBe(0)
-  expect(undone.stderr).toMatch(/^Undone: the handoff at entry \d+\..* not in the provider's cache/)
+  expect(undone.stderr).toMatch(
+    /^Undone: the handoff at entry \d+\..* which the provider has not cached/,
+  )
   expect(await turn('After', 100)).toBe(0)
   const again = await run('compact', '--session', 'claude-s1', '--undo')
   expect([again.exitCode, again.stderr]).toEqual([

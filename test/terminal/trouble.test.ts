@@ -23,7 +23,7 @@ describe.skipIf(!hasTmux)('a first hour in a real terminal', () => {
     await chat.shows(says('The stand-in model refuses the credential (status 401'))
     await chat.shows(says('(The turn failed; send the message again to retry.)'))
     chat.keys('fail: 429', 'Enter')
-    await chat.shows(says('takes no more requests from this account for now (status 429'))
+    await chat.shows(says('is limiting the requests of this account (status 429'))
     await chat.shows(says('/continue tries now, /stop ends the turn.'))
     // Once for the reason, although a short retry comes before the wait.
     expect(chat.screen().match(/takes\s+no\s+more\s+requests/g)).toHaveLength(1)

@@ -111,7 +111,7 @@ export class Conversation {
       const taken = await call<Taken | undefined>(sessionPath(this.id, path), wanted)
       if (taken?.mail !== undefined) this.#await(taken.mail)
       if (taken?.uncachedTokens !== undefined) {
-        this.warning.value = `Undone. Once, the client's next request has about ${count(taken.uncachedTokens)} tokens that the provider's cache does not hold.`
+        this.warning.value = `Undone. The client's next request pays the full price for about ${count(taken.uncachedTokens)} tokens that the provider has not cached.`
       }
       this.#refreshSoon()
       return true

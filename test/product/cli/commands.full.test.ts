@@ -21,7 +21,7 @@ describe('throughline fork', PATIENT, () => {
     await place.run(['export', 'notes', '-o', 'forked.jsonl'])
     const replaced = await place.run(['export', 'notes', '-o', 'forked.jsonl'])
     expect(replaced).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(replaced.stderr).toContain('forked.jsonl is there already')
+    expect(replaced.stderr).toContain('forked.jsonl already exists')
     const forced = ['export', 'notes', '-o', 'forked.jsonl', '--force']
     expect(await place.run(forced)).toMatchObject({ exitCode: 0 })
     const apart = ['--store', 'forked.db']
@@ -135,7 +135,7 @@ describe('throughline tokens', PATIENT, () => {
     for (const label of ['status page', 'other']) {
       const taken = await tokens('create', '--label', label)
       expect(taken).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(taken.stderr).toContain(`There is a token ${label} already.`)
+      expect(taken.stderr).toContain(`Token ${label} already exists.`)
     }
     const rotated = await tokens('rotate', 'status page', '--json')
     expect(lines(rotated)[0]).toMatchObject({ label: 'status page', principal: made?.['id'] })

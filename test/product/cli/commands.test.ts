@@ -104,7 +104,7 @@ describe('commands that read', () => {
     expect(wrong).toMatchObject({ exitCode: 2, stdout: '' })
     expect(lines(found).map(({ sessionId }) => sessionId)).toContain('notes')
     expect(missed).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(missed?.stderr).toContain('One of the words is enough')
+    expect(missed?.stderr).toContain('A hit needs only one of the words')
     expect(notExact).toMatchObject({ exitCode: 1, stdout: '' })
     expect(notExact?.stderr).toContain('With --exact the whole text must occur')
   })
@@ -389,7 +389,7 @@ describe('throughline tokens', () => {
     const tokens = (...args: string[]) => place.run(['tokens', ...args, '--store', 'tokens.db'])
     await tokens('create', '--id', 'other', '--label', 'laptop')
     expect((await tokens('create', '--label', 'laptop')).stderr).toContain(
-      'There is a token laptop',
+      'Token laptop already exists',
     )
     expect((await tokens('revoke', 'laptop')).stderr).toContain('Token other was revoked.')
   })

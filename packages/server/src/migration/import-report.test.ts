@@ -67,6 +67,6 @@ it('has a heading only for what there is', () => {
 it('names the profile that could not be read, and the command for details', () => {
   const unread = [{ name: 'old', store: 'old.db', problem: 'It is torn.' }]
   const text = renderImport({ profiles: [], unread, isDryRun: false } as unknown as ImportReport)
-  expect(text).toContain('Profile old (old.db) was not brought, or not to its end: It is torn.')
+  expect(text).toContain('Profile old (old.db) was not imported, or not to its end: It is torn.')
   expect(text).toContain('`throughline doctor hermes old.db`')
 })

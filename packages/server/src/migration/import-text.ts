@@ -21,7 +21,7 @@ export function renderImport({ profiles, unread, isDryRun }: ImportReport): stri
 
 function renderUnread({ name, store, problem }: UnreadProfile): string {
   return lines([
-    `Profile ${name} (${store}) was not brought, or not to its end: ${problem}`,
+    `Profile ${name} (${store}) was not imported, or not to its end: ${problem}`,
     `  \`throughline doctor hermes ${store}\` tells what is left of it.`,
   ])
 }
@@ -90,7 +90,7 @@ const ROUTES: { readonly [outcome in RouteReport['outcome']]: string } = {
   unchanged: 'pointed to it before',
   taken: 'points to another session here and was left',
   nowhere: 'points to a session that the store does not have',
-  'not-brought': 'was not brought',
+  'not-brought': 'was not imported',
   torn: 'cannot be read and was not imported; point this route to its session by hand',
 }
 

@@ -234,7 +234,7 @@ export function makeCopy(path: string, write: (part: string) => void): void {
 function takenPlace(path: string): StoreRefusedError {
   return new StoreRefusedError({
     path,
-    problem: 'it exists, and a copy replaces nothing. Choose another name.',
+    problem: 'it already exists, and a copy never replaces a file. Choose another name.',
   })
 }
 

@@ -110,7 +110,7 @@ export class AnswerDisplay {
   #noteDelivery({ turn = null, mail }: JsonObject): void {
     const isJoined = turn === this.#turn || (Array.isArray(mail) && mail.length > 1)
     this.#turn = turn
-    if (isJoined) this.#screen.say('(One answer follows to all messages since the last one.)')
+    if (isJoined) this.#screen.say('(One answer will cover all messages since the last one.)')
   }
 
   async #textAt(entry: number): Promise<string> {

@@ -104,7 +104,9 @@ it('a refused /undo names the sizes that /status shows, and how to find the olde
 
 it('a search from a chat that finds nothing says what would match', async () => {
   const say = await talk()
-  expect(await say('search', 'granodiorite gneiss')).toMatch(/^Nothing found\. One of the words/)
+  expect(await say('search', 'granodiorite gneiss')).toMatch(
+    /^Nothing found\. A hit needs only one of the words/,
+  )
 })
 
 describe('a command from a chat', () => {

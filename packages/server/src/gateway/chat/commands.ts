@@ -120,7 +120,7 @@ export async function runSlashCommand(
       })
       const hits = found.map((hit) => draw.found(hit, rest).trimEnd())
       const nothing =
-        'Nothing found. One of the words is enough, in any form; a phrase in quotation marks must occur exactly.'
+        'Nothing found. A hit needs only one of the words, in any form; a phrase in quotation marks must match exactly.'
       return [...(hits.length === 0 ? [nothing] : hits), ...(note ? [note] : [])].join('\n')
     }
     case 'pin':

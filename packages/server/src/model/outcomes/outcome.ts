@@ -176,7 +176,7 @@ const FAULT_TEXTS: { readonly [fault in ConnectionFault]: string } = {
 type Explanation = (who: string, variable: string | null) => readonly [string, string?]
 
 const REFUSALS: { readonly [refusal in ProviderRefusal]: Explanation } = {
-  'rate-limit': (who) => [`${who} takes no more requests from this account for now`],
+  'rate-limit': (who) => [`${who} is limiting the requests of this account`],
   overloaded: (who) => [`${who} is overloaded`],
   'server-error': (who) => [`${who} failed; the fault is on its side`],
   'no-credit': (who) => [

@@ -36,7 +36,7 @@ it('a refused API key fails the turn, names the variable, and shows the session 
 })
 
 it.each([
-  [429, 'takes no more requests from this account for now (status 429).'],
+  [429, 'is limiting the requests of this account (status 429).'],
   [500, 'failed; the fault is on its side (status 500).'],
 ])(
   'a provider that answers %i is named at the first failed call, with the next try',

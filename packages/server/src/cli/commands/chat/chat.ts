@@ -30,12 +30,12 @@ export function chatCommand(): Command {
     .description(
       'Talks to an agent. Every message is stored; leave and come back, and the ' +
         'conversation continues. With piped input each line is a message, and only the answers are ' +
-        'printed. If `serve` runs on the same store, it answers, and only it needs the keys of models.',
+        'printed. If `serve` runs on the same store, it answers, and only it needs an API key.',
     )
     .option('--agent <name>', 'the agent to talk to; default: the first one configured')
     .option(
       '--session <session>',
-      'talk in this session; default: the one of the last chat with the agent',
+      'the session to talk in; default: that of the last chat with the agent',
     )
     .option('--local', 'run the agent here, even if a server runs on the same store')
     .action(async (flags: ChatFlags) => {

@@ -99,7 +99,7 @@ export function buildCompactCommand(): Command {
         'THROUGHLINE_COMPACTION_WINDOW',
       ),
     )
-    .addOption(tokens('--target-tokens <n>', 'the most that the whole result may take', 1))
+    .addOption(tokens('--target-tokens <n>', 'how large the whole result may be', 1))
     .addOption(tokens('--keep-tokens <n>', 'how much of the newest part stays word for word'))
     .addOption(tokens('--user-tokens <n>', "how much of the user's own words is kept"))
     .addOption(
@@ -146,7 +146,7 @@ export function buildCompactCommand(): Command {
     .optionsGroup('A session instead of a file:')
     .option('--session <session>', 'compact this session, in the process that serves its store')
     .option('--preview', 'show the handoff that it would get, and change nothing')
-    .option('--undo', 'undo its newest compaction instead: the older messages are back')
+    .option('--undo', 'undo its newest compaction: the model sees the older messages again')
     .option('--wait', 'wait until it is done')
     .addOption(
       new Option('--timeout <time>', 'how long to wait')

@@ -112,9 +112,9 @@ async function tellUndo(
   const { compaction, tokensBefore, tokensAfter, uncachedTokens } = ended
   printNotice(
     `Undone: the handoff at entry ${compaction}. The client's next request has about ` +
-      `${grouped(tokensAfter)} tokens instead of ${grouped(tokensBefore)}; once, about ` +
-      `${grouped(uncachedTokens)} of them are not in the provider's cache. The proxy makes the ` +
-      'next handoff only when the conversation no longer fits.',
+      `${grouped(tokensAfter)} tokens instead of ${grouped(tokensBefore)}, and that one request pays ` +
+      `the full price for about ${grouped(uncachedTokens)} of them, which the provider has not cached. ` +
+      'The proxy makes the next handoff only when the conversation no longer fits.',
   )
   return EXIT.done
 }

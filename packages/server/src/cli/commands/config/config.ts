@@ -40,7 +40,7 @@ function initCommand(): Command {
   return withHelp(command, {
     codes: [
       [EXIT.done, 'written'],
-      [EXIT.failed, 'called off'],
+      [EXIT.failed, 'cancelled'],
       [EXIT.usage, 'wrong usage, or the file already exists'],
     ],
     examples: ['throughline config init', 'throughline config init --yes --force'],
@@ -55,7 +55,7 @@ function checkCommand(): Command {
   const command = addConfigOptions(new Command('check'))
     .summary('explain mistakes with line and column')
     .description('Reports every mistake in the configuration, and settings that look wrong.')
-    .option('--json', 'for programs')
+    .option('--json', 'print the result as JSON')
     .action(async (flags: ReportFlags) => {
       process.exitCode = await runCheck(flags)
     })
@@ -114,7 +114,7 @@ function showCommand(): Command {
     .summary('print the configuration in effect and where each value comes from')
     .description('Prints the configuration in effect, with defaults. Secrets are masked.')
     .option('--origin', 'one line for each value, with its source')
-    .option('--json', 'for programs')
+    .option('--json', 'print the result as JSON')
     .action(async (flags: ShowFlags) => {
       const { requireConfig } = await import('../../../host/config/load.ts')
       const { problemText } = await import('../../../host/config/read/problem.ts')

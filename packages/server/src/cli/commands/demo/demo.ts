@@ -31,8 +31,8 @@ export function demoCommand(): Command {
     })
   return withHelp(command, {
     codes: [
-      [EXIT.done, 'the tour is over'],
-      [EXIT.failed, 'a part of it did not happen'],
+      [EXIT.done, 'every step of the tour succeeded'],
+      [EXIT.failed, 'a step failed'],
     ],
     examples: ['throughline demo', 'throughline demo --fast'],
   })

@@ -41,7 +41,7 @@ export function exportCommand(): Command {
     .option('-o, --output <file>', 'write to this file instead of standard output', '-')
     .option('--force', 'replace the file if there is one')
     .addOption(
-      new Option('--to <form>', 'write it for people, or for this program').choices([
+      new Option('--to <form>', 'a form for people, or the format of another program').choices([
         'hermes',
         ...EXPORT_NAMES,
       ]),
@@ -121,7 +121,7 @@ async function write(
   what: string,
 ): Promise<number> {
   if (path !== '-' && force !== true && statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    throw new UsageError(`${path} is there already. Choose another file, or add --force.`)
+    throw new UsageError(`${path} already exists. Choose another file, or replace it with --force.`)
   }
   await writeStream(path, lines)
   if (path !== '-') printNotice(`${what} was written to ${path}.`)

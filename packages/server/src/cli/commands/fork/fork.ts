@@ -22,20 +22,20 @@ const ENTRY_MAX = 2 ** 31 - 1
 
 export function forkCommand(): Command {
   const command = new Command('fork')
-    .summary('begin a new session from an entry of another one')
+    .summary('start a new session from an entry of another one')
     .description(
-      'Makes a session that begins with the entries of another one, up to a number, and goes on by ' +
-        'itself: to try another way, or to undo what came later. The other session is not changed. ' +
-        'Nothing is copied; what is erased in one of them is erased for both. Messages that wait, ' +
+      'Starts a new session with the entries of another one up to --at, to try another way or to go ' +
+        'back to an earlier point. The other session does not change. Nothing is copied, so ' +
+        'erasing an entry erases it from both. Waiting messages, ' +
         'routes and schedules stay with the other session. Prints the id of the new one.',
     )
     .argument('<session>', 'its id, or a unique prefix of it')
     .addOption(
-      countOption('--at <n>', 'the last entry to begin with; default: the newest', {
+      countOption('--at <n>', 'the last entry to include; default: the newest', {
         ...{ min: 1, max: ENTRY_MAX },
       }),
     )
-    .option('--id <session>', 'the id of the new session; default: one is chosen')
+    .option('--id <session>', 'the id of the new session; default: generated')
     .option('--json', 'print one JSON object')
     .action(async (id: string, flags: ForkFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
@@ -45,9 +45,9 @@ export function forkCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'made'],
+      [EXIT.done, 'created'],
       [EXIT.failed, 'the store is busy or cannot be reached now'],
-      [EXIT.usage, 'wrong usage, no such store, session or entry, or the id is taken'],
+      [EXIT.usage, 'wrong usage, no such store, session or entry, or the id is in use'],
     ],
     examples: [
       'throughline fork build-7 --at 120',
@@ -81,12 +81,12 @@ async function runFork(session: Session, { at, id, json }: ForkFlags): Promise<n
       return EXIT.done
     }
     case 'exists':
-      throw new UsageError(`The id ${forked.sessionId} is taken. Choose another with --id.`)
+      throw new UsageError(`The id ${forked.sessionId} is in use. Choose another with --id.`)
     case 'unknown-entry':
       throw new UsageError(
         forked.entries === 0
           ? `Session ${session.id} has no entries yet.`
-          : `Session ${session.id} has no entry ${at}: ${forked.entries} is its last.`,
+          : `Session ${session.id} has no entry ${at}; its last entry is ${forked.entries}.`,
       )
     case 'gone':
       throw new UsageError(`Session ${session.id} was purged; its id is never used again.`)

@@ -40,7 +40,7 @@ export function mcpCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'the client left, or a signal arrived'],
+      [EXIT.done, 'the client left, or a signal stopped it'],
       [EXIT.failed, 'the store cannot be reached now'],
       [EXIT.usage, 'wrong usage or configuration'],
     ],

@@ -46,8 +46,8 @@ export function proxyCommand(): Command {
   })
   return withHelp(addClientStoreOption(command), {
     codes: [
-      [EXIT.done, 'a signal came'],
-      [EXIT.failed, 'the port is taken, or the store cannot be reached now'],
+      [EXIT.done, 'stopped by a signal'],
+      [EXIT.failed, 'the port is in use, or the store cannot be reached now'],
       [EXIT.usage, 'wrong usage or configuration'],
     ],
     examples: [

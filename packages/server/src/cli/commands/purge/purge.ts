@@ -37,12 +37,12 @@ export function purgeCommand(): Command {
     .addOption(
       new Option(
         '--forks <what>',
-        'of a session that forks read: keep what they read, or purge them too',
+        'if forks read the session: refuse, keep what they read, or purge them too',
       )
         .choices(['refuse', 'keep', 'purge'])
         .conflicts('entries'),
     )
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .option('--vacuum', 'on PostgreSQL: rewrite the tables even while processes serve the store')
     .option('--no-vacuum', 'on PostgreSQL: leave the removed bytes in its table files')
     .action(async (id: string, flags: PurgeFlags) => {
@@ -80,7 +80,7 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
   const beyond = flags.entries?.find((number) => number > summary.entries)
   if (beyond !== undefined) {
     throw new UsageError(
-      `Session ${session.id} has no entry ${beyond}: ${summary.entries} is its last.`,
+      `Session ${session.id} has no entry ${beyond}; its last entry is ${summary.entries}.`,
     )
   }
   const what =

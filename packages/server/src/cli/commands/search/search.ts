@@ -37,13 +37,19 @@ export function searchCommand(): Command {
       '--scope <scope>',
       'only in the sessions of one person or chat: the id of the first of them',
     )
-    .addOption(countOption('--limit <n>', 'the most to list', { min: 1, max: 1_000 }).default(20))
-    .addOption(countOption('--skip <n>', 'leave out so many of the best', { min: 0, max: 1_000 }))
     .addOption(
-      countOption('--neighbours <n>', 'entries before and after each hit; needs --session', {
-        min: 0,
-        max: 20,
-      }).default(0),
+      countOption('--limit <n>', 'list at most this many', { min: 1, max: 1_000 }).default(20),
+    )
+    .addOption(countOption('--skip <n>', 'skip this many of the best hits', { min: 0, max: 1_000 }))
+    .addOption(
+      countOption(
+        '--neighbours <n>',
+        'also show this many entries around each hit; needs --session',
+        {
+          min: 0,
+          max: 20,
+        },
+      ).default(0),
     )
     .option('--exact', 'match the whole text exactly: names, paths, error messages')
     .addOption(
@@ -103,7 +109,7 @@ async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags):
 function nothingFound({ exact }: SearchFlags): string {
   return exact === true
     ? 'Nothing found. With --exact the whole text must occur; without it one of the words is enough.'
-    : 'Nothing found. One of the words is enough, in any form; a phrase in quotation marks must occur exactly.'
+    : 'Nothing found. A hit needs only one of the words, in any form; a phrase in quotation marks must match exactly.'
 }
 
 async function find(

@@ -33,10 +33,10 @@ const KEY_CHARACTERS_MAX = 200
 
 export function sendCommand(): Command {
   const command = new Command('send')
-    .summary('put a message into a session, from a script')
+    .summary('send a message to a session from a script')
     .description(
       'Puts a message into a session’s mailbox. It is durable once this command ends. A process that runs ' +
-        '`serve` or `chat` on the same store answers it. Repeating a --key repeats the same message.',
+        '`serve` or `chat` on the same store answers it. A second message with the same --key is not stored.',
     )
     .argument('<session>', 'its id, or a unique prefix of it')
     .argument('<text>', 'the message; - reads standard input')
@@ -47,9 +47,10 @@ export function sendCommand(): Command {
         .default(parseSpan(TIMEOUT), TIMEOUT),
     )
     .addOption(
-      new Option('--key <key>', 'idempotency key: the same key is the same message').argParser(
-        parseKey,
-      ),
+      new Option(
+        '--key <key>',
+        'idempotency key, so that a repeated command sends the message once',
+      ).argParser(parseKey),
     )
     .option('--agent <name>', 'create the session with this agent if it does not exist')
     .option('--json', 'print the outcome as JSON')
@@ -77,7 +78,7 @@ export function sendCommand(): Command {
   return withHelp(addStoreOptions(command), {
     codes: [
       [EXIT.done, 'accepted; with --wait: answered'],
-      [EXIT.failed, 'not accepted now, or no answer: stopped, failed, or not in time'],
+      [EXIT.failed, 'not accepted now, or not answered: stopped, failed or timed out'],
       [EXIT.usage, 'wrong usage, or no such store, session or agent'],
     ],
     examples: [

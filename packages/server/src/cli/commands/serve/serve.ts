@@ -34,7 +34,10 @@ export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
         'Without a configuration there is one agent, `main`, on the built-in stand-in model. A ' +
         'changed configuration file takes effect while it runs.',
     )
-    .option('--host <address>', 'the address to listen on; any but loopback needs a token')
+    .option(
+      '--host <address>',
+      'the address to listen on; if it is not loopback, callers need a token',
+    )
     .addOption(countOption('--port <n>', 'the port; 0: any free port', { min: 0, max: PORT_MAX }))
     .option('--json', 'once it listens, print the address as JSON')
     .action(async (flags: ServeFlags) => {
@@ -44,7 +47,7 @@ export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
     codes: [
       [EXIT.done, 'stopped cleanly; after a second signal 130 or 143, as in shells'],
       [EXIT.failed, 'the store cannot be reached now'],
-      [EXIT.usage, 'wrong usage or configuration, or the address is taken'],
+      [EXIT.usage, 'wrong usage or configuration, or the address is in use'],
     ],
     examples: [
       'throughline serve',

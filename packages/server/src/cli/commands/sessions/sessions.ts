@@ -27,13 +27,15 @@ export function sessionsCommand(): Command {
     .summary('list sessions: context, state, queued messages')
     .description(
       'Lists the sessions of a store, the last active first. Only reads. A narrow terminal shows fewer ' +
-        'columns; a pipe gets all of them. TOKENS and COST are of all ' +
-        'model calls; a + says that some calls have no known price and are not in the cost, and ' +
-        '`unknown` that none of them has one (`limits.prices` adds prices).',
+        'columns; a pipe gets all of them. TOKENS and COST count all ' +
+        'model calls. A + after the cost means that some calls have no known price and are not included; ' +
+        '`unknown` means that none has a known price. Set prices with `limits.prices`.',
     )
     .option('--agent <name>', 'only this agent’s sessions')
     .option('--after <session>', 'continue after this session')
-    .addOption(countOption('--limit <n>', 'the most to list', { min: 1, max: 1_000 }).default(100))
+    .addOption(
+      countOption('--limit <n>', 'list at most this many', { min: 1, max: 1_000 }).default(100),
+    )
     .addOption(
       new Option('--sort <order>', 'newest first by last entry or by creation, or by id')
         .choices(['active', 'created', 'id'])
@@ -83,7 +85,7 @@ async function runSessions(
   const text = drawSessions(sessions, { now: Date.now(), paint, ...(columns && { columns }) })
   await writeOutput('-', text)
   if (!sessions.every(({ id }) => text.includes(id))) {
-    printNotice('Ids are cut to fit; a command takes the beginning of an id.')
+    printNotice('Ids are shortened to fit; commands accept the beginning of an id.')
   }
   if (sessions.some(({ usage }) => usage.unpricedCalls > 0)) {
     printNotice(unpricedText(await unpricedModels(store, sessions)))

@@ -62,12 +62,10 @@ function createCommand(): Command {
       new Option('--expires <time>', 'how long it is valid, such as 90d').argParser(parseSpan),
     )
     .addOption(
-      new Option('--label <text>', 'who uses it; no other token has it')
-        .default('')
-        .argParser((text) => {
-          if (text.length <= LABEL_CHARACTERS_MAX) return text
-          throw new InvalidArgumentError(`Use at most ${LABEL_CHARACTERS_MAX} characters.`)
-        }),
+      new Option('--label <text>', 'who uses it; must be unique').default('').argParser((text) => {
+        if (text.length <= LABEL_CHARACTERS_MAX) return text
+        throw new InvalidArgumentError(`Use at most ${LABEL_CHARACTERS_MAX} characters.`)
+      }),
     )
     .addOption(idOption())
     .addOption(
@@ -98,11 +96,9 @@ function createCommand(): Command {
           await keepAndPrint(store, minted, flags)
           const { id } = minted.record
           printNotice(
-            `Token ${id} was created. It is not shown again; \`tokens revoke ${id}\` ends it.`,
+            `Token ${id} was created. It is not shown again; \`tokens revoke ${id}\` revokes it.`,
           )
-          printNotice(
-            'From now on `serve` requires a token from every caller of its address, you included.',
-          )
+          printNotice('From now on every caller of the server, you included, needs a token.')
           return EXIT.done
         },
         { mayMake: true },
@@ -112,7 +108,7 @@ function createCommand(): Command {
     codes: [
       [EXIT.done, 'created and printed'],
       [EXIT.failed, 'there are too many tokens'],
-      [EXIT.usage, 'wrong usage, or the name is taken'],
+      [EXIT.usage, 'wrong usage, or the id or label is in use'],
     ],
     examples: [
       'throughline tokens create --scope read --label "status page" --expires 90d',
@@ -127,7 +123,7 @@ function requireFree(tokens: readonly TokenRow[], { id, label }: CreateFlags): v
   const taken = [id, label].find((name) => name !== undefined && name !== '' && names.has(name))
   if (taken === undefined) return
   throw new UsageError(
-    `There is a token ${printable(taken)} already. Choose another name, or rotate or revoke that one.`,
+    `Token ${printable(taken)} already exists. Choose another name, or rotate or revoke that token.`,
   )
 }
 
@@ -294,9 +290,9 @@ function withoutHash({ hash: _, ...token }: TokenRow): Omit<TokenRow, 'hash'> {
 
 function revokeCommand(): Command {
   const command = new Command('revoke')
-    .summary('end a token')
+    .summary('revoke a token')
     .description(
-      'Ends an access token, in every process: new requests are refused within two seconds, and ' +
+      'Revokes an access token in every process: new requests are refused within two seconds, and ' +
         'open event streams deliver nothing more.',
     )
     .argument('[token]', 'its id or its label, as `list` shows them')

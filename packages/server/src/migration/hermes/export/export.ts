@@ -51,7 +51,7 @@ export async function exportHermes(request: ExportHermes): Promise<HermesExport>
   if (session === undefined || session.state !== 'open') {
     refuse(request.sessionId, 'there is no such session. See `throughline sessions`.')
   }
-  if (existsSync(to)) refuse(to, 'it exists already, and an export replaces nothing.')
+  if (existsSync(to)) refuse(to, 'it already exists, and an export never replaces a file.')
   const draft = new NamedDraft(to)
   try {
     const told = await write(session, request, draft.path)

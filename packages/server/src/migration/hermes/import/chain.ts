@@ -112,9 +112,9 @@ export type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 't
 
 const HINDRANCES: { readonly [kind in ImportObstacle['kind']]: string } = {
   taken:
-    'A session of this id is there already and was not brought from here. Bring this one into ' +
+    'A session with this id already exists and was not imported from here. Bring this one into ' +
     'another store (`--store`).',
-  gone: 'A session of this id was there and was deleted; it stays deleted.',
+  gone: 'A session with this id was deleted here; it stays deleted.',
   held:
     'A process holds the session: it serves the store, or imports too. Run the import again when it ' +
     'is idle; `throughline doctor --fix` frees what a process that is gone still holds.',

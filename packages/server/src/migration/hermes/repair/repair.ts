@@ -37,7 +37,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   const profile = await onlyProfile(path)
   const routingFile = repairedRoutes(to)
   for (const file of [to, `${to}-wal`, `${to}-journal`, routingFile]) {
-    if (existsSync(file)) refuse(file, 'it exists already, and a repair replaces nothing.')
+    if (existsSync(file)) refuse(file, 'it already exists, and a repair never replaces a file.')
   }
   const now = request.now ?? Date.now()
   const draft = new NamedDraft(to)
