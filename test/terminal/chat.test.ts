@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CliPlace, cliPlace } from '../product/cli-place.ts'
+import { until } from '../support/until.ts'
 import { closePanes, hasTmux, openPane } from './tmux.ts'
 
 /** A chat as a person has it, in a real terminal. */
@@ -52,7 +55,43 @@ describe.skipIf(!hasTmux)('the chat in a real terminal', () => {
     const { stdout } = await place.run(['show', 'eager', '--json'])
     expect(stdout.split('\n').filter((line) => line.includes('"kind":"input"'))).toHaveLength(2)
   }, 180_000)
+
+  it('takes what was typed and pasted while it started as it is', async () => {
+    // The chat opens the keyboard first; here the rest of it waits until all is typed.
+    const go = join(place.folder, 'go')
+    const env = { ...place.env, NODE_OPTIONS: `--import=${heldBack(go)}`, LC_ALL: 'C.UTF-8' }
+    const early = openPane({ ...place, env }, 'early', 'chat --agent main --session early')
+    await until(() => early.isRaw())
+    early.keys('Grüße, 日本 🙂: ', 'x'.repeat(90), 'C-j', 'and a second line')
+    early.keys('Enter')
+    early.paste('pasted\n\nas one')
+    early.keys('Enter', 'not sent yet')
+    writeFileSync(go, '')
+    await early.shows(/^> not sent yet/m)
+    early.keys('C-u', 'C-d')
+    await early.shows(/\$ left/)
+    const { stdout } = await place.run(['show', 'early', '--json'])
+    const inputs = stdout.split('\n').filter((line) => line.includes('"kind":"input"'))
+    expect(inputs).toHaveLength(2)
+    expect(inputs[0]).toContain(`Grüße, 日本 🙂: ${'x'.repeat(90)}\\nand a second line"`)
+    expect(inputs[1]).toContain('"pasted\\n\\nas one"')
+  }, 180_000)
 })
+
+/** Loads what follows the keyboard only once the file is there. */
+function heldBack(go: string): string {
+  const hooks = `
+    import { existsSync } from 'node:fs'
+    export async function load(url, context, next) {
+      while (url.endsWith('/connect.ts') && !existsSync(${JSON.stringify(go)}))
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      return await next(url, context)
+    }`
+  const encoded = (text: string) => `data:text/javascript,${encodeURIComponent(text)}`
+  return encoded(
+    `import { register } from 'node:module'; register('${encoded(hooks).replaceAll("'", '%27')}')`,
+  ).replaceAll("'", '%27')
+}
 
 async function onlySession(place: CliPlace): Promise<string> {
   const { stdout } = await place.run(['sessions', '--json'])

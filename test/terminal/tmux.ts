@@ -9,6 +9,8 @@ export interface TmuxPane {
   /** In brackets, as a terminal sends what is pasted when a program asked for them. */
   paste(text: string): void
   screen(): string
+  /** Whether the program reads each key by itself, instead of whole lines. */
+  isRaw(): boolean
   /** Waits until the screen shows it. */
   shows(pattern: RegExp): Promise<void>
 }
@@ -33,6 +35,10 @@ export function openPane({ folder, env }: TmuxPlace, name: string, args: string)
   const screen = () => tmux('capture-pane', '-p', '-N', '-t', name)
   return {
     screen,
+    isRaw() {
+      const tty = tmux('display-message', '-p', '-t', name, '#{pane_tty}').trim()
+      return execFileSync('stty', ['-a', '-F', tty], { encoding: 'utf8' }).includes('-icanon')
+    },
     keys: (...keys) => {
       for (const key of keys) tmux('send-keys', '-t', name, key)
     },

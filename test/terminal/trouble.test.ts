@@ -26,7 +26,7 @@ describe.skipIf(!hasTmux)('a first hour in a real terminal', () => {
     await chat.shows(says('is limiting the requests of this account (status 429'))
     await chat.shows(says('/continue tries now, /stop ends the turn.'))
     // Once for the reason, although a short retry comes before the wait.
-    expect(chat.screen().match(/takes\s+no\s+more\s+requests/g)).toHaveLength(1)
+    expect(chat.screen().match(/is\s+limiting\s+the\s+requests/g)).toHaveLength(1)
     chat.keys('/continue', 'Enter')
     await chat.shows(/Trying the model again now\.[\s\S]*Next\s+try\s+in\s+\d+\s+s\./)
     chat.keys('/stop', 'Enter')

@@ -56,7 +56,7 @@ export function chatCommand(): Command {
 }
 
 async function runChat(flags: ChatFlags): Promise<number> {
-  const keyboard = Keyboard.open(process.stdin, process.stdout)
+  const keyboard = Keyboard.find(process.stdin, process.stdout)
   try {
     const { connectChat } = await import('./connect.ts')
     const connection = await connectChat(flags, { isLocal: flags.local === true })

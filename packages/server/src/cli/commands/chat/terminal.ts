@@ -39,7 +39,6 @@ export async function chatOnTerminal(
   const keys = new KeyReader()
   const onResize = () => talk.redraw()
   stdout.on('resize', onResize)
-  stdout.write(TERMINAL_MODES.on)
   try {
     const ended = talk.run(first)
     keyboard.read(
@@ -50,19 +49,9 @@ export async function chatOnTerminal(
     )
     await ended
   } finally {
-    stdout.write(TERMINAL_MODES.off)
     stdout.off('resize', onResize)
   }
   return EXIT.done
-}
-
-/**
- * Asks for bracketed paste, and for Shift+Enter to differ from Enter: the protocols of kitty, and
- * of xterm and tmux. A terminal without these ignores them.
- */
-const TERMINAL_MODES = {
-  on: '\u001b[?2004h\u001b[>1u\u001b[>4;1m',
-  off: '\u001b[>4;0m\u001b[<u\u001b[?2004l',
 }
 
 interface Following {
