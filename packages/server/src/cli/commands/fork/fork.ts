@@ -26,7 +26,7 @@ export function forkCommand(): Command {
     .description(
       'Starts a new session with the entries of another one up to --at, to try another way or to go ' +
         'back to an earlier point. The other session does not change. Nothing is copied, so ' +
-        'erasing an entry erases it from both. Waiting messages, ' +
+        'erasing an entry erases it from both. Queued messages, ' +
         'routes and schedules stay with the other session. Prints the id of the new one.',
     )
     .argument('<session>', 'its id, or a unique prefix of it')
