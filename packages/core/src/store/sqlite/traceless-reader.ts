@@ -1,5 +1,5 @@
 import type { ReadVerb } from '../contract.ts'
-import { StoreBusyError, StoreRefusedError } from '../errors.ts'
+import { StoreBusyError, StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 import type { QueryOf } from '../facade.ts'
 import type { ReadOnlyMode } from './connection.ts'
 import { translateSqliteError } from './connection.ts'
@@ -49,11 +49,13 @@ export class TracelessReader {
       const answer = 'error' in opened ? opened : attempt(() => work(opened.value))
       const isSteady = this.#present() === this.#state
       if (isSteady && 'value' in answer) return answer.value
-      if (performance.now() > until || (isSteady && !this.#mayPass(opened))) {
-        if (isSteady && 'error' in answer) throw answer.error
+      const error = 'error' in answer ? translateSqliteError(answer.error, this.#path) : undefined
+      if (performance.now() > until || (isSteady && !this.#mayPass(error, opened))) {
+        if (isSteady) throw error
         const problem = 'the file changed each time while it was read'
         throw new StoreBusyError({ waitedMs: CHANGING_MS_MAX, problem })
       }
+      this.close() // what it saw of the index may be wrong
       Atomics.wait(STILL, 0, 0, PAUSE_MS)
     }
   }
@@ -63,18 +65,15 @@ export class TracelessReader {
     this.close()
     refuseForeignFiles(this.#path)
     this.#state = this.#present()
-    try {
-      this.#reader = new Reader(this.#path, this.#manner())
-    } catch (error) {
-      throw translateSqliteError(error, this.#path)
-    }
+    this.#reader = new Reader(this.#path, this.#manner())
     return this.#reader
   }
 
-  /** Whether opening may have failed because a process was just removing the WAL and its index. */
-  #mayPass(opened: Attempted<Reader>): boolean {
-    if (!('error' in opened)) return false
-    return opened.error instanceof StoreBusyError || this.#lacksIndex()
+  /** Whether it may have failed because a process was just making or removing the WAL and its index. */
+  #mayPass(error: unknown, opened: Attempted<Reader>): boolean {
+    // SQLite may not write the index that another process is still filling, so it cannot read it.
+    if (error instanceof StoreReadOnlyError) return true
+    return 'error' in opened && (error instanceof StoreBusyError || this.#lacksIndex())
   }
 
   #lacksIndex(): boolean {
