@@ -9,8 +9,11 @@ let server: TestServer | { readonly problem: string }
 const statements = new Set<string>()
 let stopRecording = () => {}
 
-/** Describes the tests: every nth case of each theme, and the plans of all statements that these need. */
-export function provePostgres(every: number): void {
+/**
+ * Describes the tests: every nth case of each theme, those with a word in their names, and the plans of all
+ * statements that these need.
+ */
+export function provePostgres(every: number, word?: string): void {
   beforeAll(async () => {
     stopRecording = recordStatements(statements)
     // Rules are tested here, not the disk: without syncs the whole contract runs in seconds. Plans are
@@ -28,7 +31,9 @@ export function provePostgres(every: number): void {
   describe.each(Object.entries(STORE_CONTRACT))(
     'store contract on postgres, %s',
     (_theme, cases) => {
-      const chosen = cases.filter((_each, index) => index % every === 0)
+      const chosen = cases.filter(
+        ({ name }, index) => index % every === 0 || (word !== undefined && name.includes(word)),
+      )
       it.for(chosen.map((each) => [each.name, each] as const))('%s', async ([, each], context) => {
         if ('problem' in server) return context.skip(server.problem)
         await using bench = await postgresBench(server.url)

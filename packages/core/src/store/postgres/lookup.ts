@@ -1,13 +1,12 @@
 import type { SendQueries } from './erasures/records.ts'
 import { type Columns, fromText, toBytes, toText } from './tables.ts'
 
-/**
- * How to find one kind of row: many in one statement, each under the arguments it was requested
- * with.
- */
+/** How to find one kind of row, each under the arguments it was requested with. */
 export interface Lookup {
   readonly text: string
-  /** Turns the arguments of all requests into the parameters of one statement. */
+  /** One statement serves one request, because its parameters are single values. */
+  readonly isSingle?: true
+  /** Turns the arguments of all requests of a statement into its parameters. */
   readonly values: (asked: readonly Args[]) => readonly unknown[]
   /** The arguments that request a found row. */
   readonly keyOf: (row: Columns) => Args

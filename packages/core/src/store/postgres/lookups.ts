@@ -152,6 +152,7 @@ export const LOOKUPS = {
   stagedBefore: {
     text: `select session, encode(hash, 'hex') as hash, $1::bigint as before from blob
       where uses = 0 and at < $1 order by at limit 1000 for update skip locked`,
+    isSingle: true,
     values: ([args = []]) => [args[0]],
     keyOf: (row) => [row['before'] as number],
     decode: many((row) => ({ sessionId: row['session'], hash: row['hash'] })),
@@ -170,6 +171,7 @@ export const LOOKUPS = {
       where edge = $1 and state = 'waiting' and leads and body is not null and due_at <= $2
         and (claimant is null or claimant not in (select id from runner))
       order by due_at, at, session, number limit 1 for update skip locked`,
+    isSingle: true,
     values: ([args = []]) => [toText(String(args[0])), args[1]],
     keyOf: (row) => [fromText(row['asked_edge'] as string), row['asked_at'] as number],
     decode: one(decodeNextReply),

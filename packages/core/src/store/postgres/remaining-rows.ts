@@ -9,6 +9,7 @@ export const REPLIES_AFTER: Lookup = {
     from reply join session on session.id = reply.session
     where (reply.session, reply.number) > ($1, $2)
     order by reply.session, reply.number limit $3`,
+  isSingle: true,
   values: ([args = []]) => args,
   keyOf: (row) => ['after_session', 'after_number', 'most'].map((name) => row[name] as string),
   decode: many(({ session, number, state, at, is_last: isLast }) => {
@@ -20,6 +21,7 @@ export const REPLIES_AFTER: Lookup = {
 export const ATTEMPTS_BEFORE: Lookup = {
   text: `select ${POSTGRES.attempt.columns}, $1::bigint as before, $2::bigint as most from attempt
     where at < $1 order by at limit $2 for update skip locked`,
+  isSingle: true,
   values: ([args = []]) => args,
   keyOf: (row) => [row['before'] as number, row['most'] as number],
   decode: many(POSTGRES.attempt.decode),
@@ -52,6 +54,7 @@ export const REMAINING_ROWS: Lookup = {
     ]
       .map((select) => `(${select})`)
       .join(' union all ')}) as rest`,
+  isSingle: true,
   values: ([args = []]) => args,
   keyOf: (row) =>
     ['session', 'most', 'entry', 'mail', 'reply', 'retained'].map((name) => row[name] as string),

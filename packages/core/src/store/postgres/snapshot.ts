@@ -67,10 +67,13 @@ export class Snapshot implements Rows {
     const isLocking = missed.some(([name]) => (LOOKUPS[name] as Lookup).guards)
     const asked = isLocking ? [...this.#forgetUnlocked(), ...missed] : missed
     const groups = LOOKUP_NAMES.flatMap((name) => {
-      const of = new Map<string, Args>()
-      for (const [each, ...args] of asked) if (each === name) of.set(keyFor(name, args), args)
-      for (const [key, args] of of) this.#asked.set(key, [name, ...args])
-      return of.size === 0 ? [] : [{ lookup: LOOKUPS[name] as Lookup, name, of }]
+      const lookup: Lookup = LOOKUPS[name]
+      const requests = new Map<string, Args>()
+      for (const [each, ...args] of asked) if (each === name) requests.set(keyFor(name, args), args)
+      for (const [key, args] of requests) this.#asked.set(key, [name, ...args])
+      const all = [...requests]
+      const statements = lookup.isSingle ? all.map((each) => [each]) : all.length > 0 ? [all] : []
+      return statements.map((of) => ({ lookup, name, of: new Map(of) }))
     })
     const answers = await loan.send([
       ...first,

@@ -145,7 +145,28 @@ describe('the mailbox of a session', () => {
 
   it('is not checked once the session is gone', async () => {
     const rows = await rowsOfSession()
-    expect(problemsOf(rows, { session: { state: 'gone' }, mails: [] })).toEqual([])
+    const erased = rows.entries.map((entry) => ({ ...entry, body: null, salt: null }))
+    const session = { state: 'gone' } as const
+    expect(problemsOf(rows, { session, entries: erased, mails: [] })).toEqual([])
+  })
+
+  it('is reported with the texts that a deletion left', async () => {
+    const rows = await rowsOfSession()
+    const [, ...rest] = rows.entries.map((entry) => ({ ...entry, body: null, salt: null }))
+    const left = rows.entries.slice(0, 1)
+    const mails = [
+      ...rows.mails.slice(0, 1),
+      ...rows.mails.slice(1).map((each) => ({ ...each, body: null })),
+    ]
+    const session = { state: 'gone' } as const
+    expect(problemsOf(rows, { session, entries: [...left, ...rest], mails })).toEqual([
+      'null: session row says state gone, but 2 entries and messages still have their texts',
+    ])
+    // A living fork reads it.
+    const retained = { ...session, retained: entryNumber(1) }
+    expect(problemsOf(rows, { session: retained, entries: [...left, ...rest], mails: [] })).toEqual(
+      [],
+    )
   })
 })
 
@@ -237,10 +258,10 @@ describe('a blob of a session', () => {
     ])
     expect(problemsOf(rows, { mails, session: { state: 'erasing' } })).toEqual([])
     const gone = { state: 'gone', retained: entryNumber(0) } as const
-    expect(problemsOf(rows, { mails, session: gone })).toEqual([])
-    expect(problemsOf(rows, { mails, session: { ...gone, retained: entryNumber(1) } })).toEqual([
-      missing,
-    ])
+    const ofBlobs = (session: Partial<SessionRow>) =>
+      problemsOf(rows, { mails, session }).filter((problem) => problem.includes('blob'))
+    expect(ofBlobs(gone)).toEqual([])
+    expect(ofBlobs({ ...gone, retained: entryNumber(1) })).toEqual([missing])
   })
 
   it('is reported with the first entry that uses it', async () => {

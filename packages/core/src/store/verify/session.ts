@@ -70,6 +70,8 @@ export class SessionCheck {
   readonly #delivered = { user: 0, notification: 0 }
   readonly #pending = { control: 0, user: 0, notification: 0 }
   #mail = 0
+  /** Entries and mail whose texts the end of a deletion must have erased. */
+  #texts = 0
   /** False if mail is missing or unreadable: then the expected counts are not known. */
   #isMailWhole = true
 
@@ -89,6 +91,8 @@ export class SessionCheck {
       if (mail > 0) this.#inputs.set(mail, { number, salt: entry.salt, bodyHash: entry.bodyHash })
     }
     if (entry.body !== null && 'blobs' in meta) this.#use(meta.blobs, number, `entry ${number}`)
+    const { forkedAt, retained } = this.#session
+    if (entry.body !== null && number > Math.max(forkedAt, retained)) this.#texts += 1
   }
 
   addUnreadableEntry(number: EntryNumber): void {
@@ -107,6 +111,7 @@ export class SessionCheck {
     const input = this.#inputs.get(mail.number)
     const problem = judgeMemory(this.#session, mail, memory) ?? judgeInput(input, mail)
     this.#inputs.delete(mail.number)
+    if (mail.body !== null) this.#texts += 1
     if (problem !== null) this.#find(`mail ${mail.number} ${problem}`)
   }
 
@@ -145,6 +150,7 @@ export class SessionCheck {
     // its blobs before the texts that name them.
     if (this.#session.state !== 'gone') this.#endMail(transcript.length === 0)
     const { state, retained } = this.#session
+    if (state === 'gone' && this.#texts > 0) this.#find(textsLeft(this.#texts))
     if (state === 'open' || (state === 'gone' && retained > 0)) this.#endBlobs()
     return [...transcript, ...this.#findings]
   }
@@ -179,6 +185,10 @@ export class SessionCheck {
   #find(problem: string, entry: EntryNumber | null = null): void {
     this.#findings.push({ sessionId: this.#session.id, entry, problem })
   }
+}
+
+export function textsLeft(count: number): string {
+  return `session row says state gone, but ${count} entries and messages still have their texts`
 }
 
 /** The finding for a damaged row, with the reason if known. */
