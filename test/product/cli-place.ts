@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Finished, type RunOptions, runCli, startOf } from '../support/run-cli.ts'
+import { type Finished, PROGRAM, type RunOptions, runCli } from '../support/run-cli.ts'
 
 /** A folder with a store of its own, and processes that serve it. */
 export interface CliPlace {
@@ -68,7 +68,7 @@ async function startServer(
 ): Promise<Served> {
   const child = spawn(
     process.execPath,
-    [...startOf(), 'serve', '--port', '0', '--json', '--set', 'logging.level=error', ...args],
+    [PROGRAM, 'serve', '--port', '0', '--json', '--set', 'logging.level=error', ...args],
     { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let stdout = ''

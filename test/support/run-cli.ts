@@ -9,7 +9,8 @@ export const PROGRAM = process.env['THROUGHLINE_TEST_PROGRAM'] ?? SOURCE_PROGRAM
 
 /**
  * How Node starts what is bundled. Loading fills the small young generation several times, and collecting
- * it, in threads of its own, is an eighth of a start.
+ * it, in threads of its own, is an eighth of a start. Servers run as users start them: `serve` chooses
+ * its young generation itself.
  */
 const START_FLAGS =
   PROGRAM === SOURCE_PROGRAM
@@ -17,7 +18,7 @@ const START_FLAGS =
     : ['--single-threaded-gc', '--min-semi-space-size=16', '--max-semi-space-size=16']
 
 /** The arguments of a Node that runs `program`. */
-export function startOf(program: string = PROGRAM): readonly string[] {
+function startOf(program: string = PROGRAM): readonly string[] {
   return program === PROGRAM ? [...START_FLAGS, program] : [program]
 }
 
