@@ -9,7 +9,7 @@ import { allowanceOf, pricesOf, processLimitsOf, spendLimitsOf } from './config/
 import { mcpTerms } from './config/schema/mcp.ts'
 import type { Config } from './config/schema/schema.ts'
 import { isServer } from './open-store.ts'
-import { stateFolder } from './platform.ts'
+import { statePath } from './platform.ts'
 import { besideStore } from './store-selection.ts'
 
 /** Builds the options of a runtime from a configuration: agents with their tools, and limits. */
@@ -57,7 +57,7 @@ function privatePathsOf(
   return [
     isServer(url) || basename(beside) === OWN_FOLDER ? beside : url,
     ...['audit', 'servers', 'http-token', 'rehearsal.json'].map((name) => join(beside, name)),
-    stateFolder(),
+    statePath(),
     ...(file == null ? [] : [file]),
     ...(config.logging.file === undefined ? [] : [config.logging.file]),
     ...keyFilesIn(config as unknown as JsonValue),

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } fro
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { programEnvironment, stateFolder } from './platform.ts'
+import { programEnvironment, stateFolder, statePath } from './platform.ts'
 
 describe('onEndSignal', () => {
   it('calls back on the first signal, and ends the process on the second', async () => {
@@ -87,6 +87,8 @@ describe('stateFolder', () => {
       expect(stateFolder({})).toBe(join(home, '.local', 'state', 'throughline'))
       chmodSync(home, 0o777)
       expect(() => stateFolder({})).toThrow(/\(below HOME\) is not used: .* Set XDG_STATE_HOME to/)
+      // To name it, for what no tool may read.
+      expect(statePath({})).toBe(join(home, '.local', 'state', 'throughline'))
     } finally {
       vi.unstubAllEnvs()
     }

@@ -55,22 +55,29 @@ export function signalExitCode(signal: NodeJS.Signals): number {
 }
 
 /**
- * The folder for state between runs: conversations of clients, the input history, copies of logs.
- * A user who can write to it could read and replace them, so it must be the user's own: `HOME` can name
- * the home of another user, after `su -m` or some kinds of `sudo`. `XDG_STATE_HOME` must hold an absolute path and is ignored otherwise, as its specification says.
+ * Where state is kept between runs: conversations of clients, the input history, copies of logs.
+ * `XDG_STATE_HOME` must hold an absolute path and is ignored otherwise, as its specification says.
  */
-export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
+export function statePath(env: NodeJS.ProcessEnv = process.env): string {
   if (isWindows) {
     return join(env['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local'), 'throughline')
   }
   const named = env['XDG_STATE_HOME'] ?? ''
-  const isNamed = isAbsolute(named)
-  const folder = join(isNamed ? named : join(homedir(), '.local', 'state'), 'throughline')
+  return join(isAbsolute(named) ? named : join(homedir(), '.local', 'state'), 'throughline')
+}
+
+/**
+ * The same, for use. A user who can write to it could read and replace what is kept there, so it must be
+ * the user's own: `HOME` can name the home of another user, after `su -m` or some kinds of `sudo`.
+ */
+export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const folder = statePath(env)
   const doubt = doubtOf(folder, env)
   if (doubt === null) return folder
+  const origin = isAbsolute(env['XDG_STATE_HOME'] ?? '') ? 'XDG_STATE_HOME' : 'below HOME'
   throw new UsageError(
-    `${folder} (${isNamed ? 'XDG_STATE_HOME' : 'below HOME'}) is not used: ${doubt.replace(/^it /, 'the folder ')}. ` +
-      'Others could read and exchange what is kept there. Set XDG_STATE_HOME to a folder of your own that only you can write to.',
+    `${folder} (${origin}) is not used: ${doubt.replace(/^it /, 'the folder ')}. Others could ` +
+      'read and exchange what is kept there. Set XDG_STATE_HOME to a folder of your own that only you can write to.',
   )
 }
 

@@ -35,15 +35,15 @@ export class SentHistory {
 }
 
 /** One JSON string per line; earlier versions wrote the bare line. */
-function readHistory(folder = stateFolder()): readonly string[] {
+function readHistory(): readonly string[] {
   try {
-    const lines = readFileSync(fileIn(folder), 'utf8').split('\n')
+    const lines = readFileSync(historyFile(), 'utf8').split('\n')
     return lines
       .filter((line) => line !== '')
       .map(readLine)
       .slice(0, HISTORY_MAX)
   } catch {
-    return [] // The first chat, or an unreadable file: the chat works without a history.
+    return [] // The first chat, or a file or folder that may not be used: the chat works without a history.
   }
 }
 
@@ -56,16 +56,16 @@ function readLine(line: string): string {
   }
 }
 
-/** A private file; if the folder cannot be written, only the history is lost. */
-function writeHistory(sent: readonly string[], folder = stateFolder()): void {
+/** A private file; if the folder may not be used, only the history is lost. */
+function writeHistory(sent: readonly string[]): void {
   try {
     const text = sent.map((line) => `${JSON.stringify(line)}\n`).join('')
-    replaceFile(fileIn(folder), text)
+    replaceFile(historyFile(), text)
   } catch {
     // Only the history is lost.
   }
 }
 
-function fileIn(folder: string): string {
-  return join(folder, 'chat-history')
+function historyFile(): string {
+  return join(stateFolder(), 'chat-history')
 }

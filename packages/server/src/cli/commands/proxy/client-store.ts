@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { makeFolder } from '#core/base/files/make-folder'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { stateFolder } from '../../../host/platform.ts'
+import { stateFolder, statePath } from '../../../host/platform.ts'
 
 /**
  * Clients work in many folders, and their conversations belong to the user rather than to a
@@ -21,6 +21,6 @@ export function addClientStoreOption(command: Command): Command {
     .optionsGroup('Where:')
     .option(
       '--store <path>',
-      `a SQLite file or a postgres:// address; default: ${join(stateFolder(), 'clients.db')}`,
+      `a SQLite file or a postgres:// address; default: ${join(statePath(), 'clients.db')}`,
     )
 }
