@@ -1,4 +1,3 @@
-import { Socket } from 'node:net'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { onEndSignal } from '../../../host/platform.ts'
@@ -10,6 +9,7 @@ import { printNotice } from '../../terminal/stderr.ts'
 import { keepYoungGenerationSmall } from '../../young-generation.ts'
 import { clientPrices, pricesIn } from './client-prices.ts'
 import { addClientStoreOption, clientStore } from './client-store.ts'
+import { RunChannel } from './run-channel.ts'
 
 export interface ProxyFlags extends StoreFlags {
   readonly port: number
@@ -132,14 +132,6 @@ function urlOption(flags: string, text: string): Option {
   })
 }
 
-/** `run` holds the port, so that no other program can take it while a dead proxy restarts. */
-function acceptFromParent(take: (socket: Socket) => void): void {
-  process.on('message', (_, socket) => {
-    // The connection may have closed on the way.
-    if (socket instanceof Socket) take(socket)
-  })
-}
-
 /** Tells `run` which conversation its client has, so that it can say how to resume it. */
 function conversationTeller(): NonNullable<RecorderOptions['onRecorded']> {
   let told = ''
@@ -161,10 +153,10 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
   const { systemClock } = await import('#core/base/clock')
   const asked = Promise.withResolvers<void>()
   const unlisten = onEndSignal(() => asked.resolve())
-  // Started by `run`: when `run` ends, no client is left.
-  process.once('disconnect', () => asked.resolve())
+  const run = flags.handedOver === true ? new RunChannel() : null
+  void run?.ended.then(() => asked.resolve())
   const store = clientStore(flags)
-  const prices = flags.handedOver === true ? pricesIn(process.env) : await clientPrices(flags)
+  const prices = run !== null ? pricesIn(process.env) : await clientPrices(flags)
   try {
     return await withStore(
       { ...flags, store },
@@ -174,13 +166,14 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
         const recorder = new Recorder({
           ...{ store: opened, clock: systemClock, logger, prices },
           ...(windowTokens !== undefined && { windowTokens }),
-          ...(flags.handedOver === true && { onRecorded: conversationTeller() }),
+          ...(run !== null && { onRecorded: conversationTeller() }),
         })
         const upstreams = { anthropic, openai, named: flags.upstream }
         const proxy = await serveProxy({
           ...{ recorder, upstreams, logger, port: flags.port, proxyEnv: process.env },
-          ...(flags.handedOver === true && { accept: acceptFromParent }),
+          ...(run !== null && { accept: (take) => run.accept(take) }),
         })
+        if (run !== null) run.onModelGone = () => void proxy.close()
         printNotice(`proxy: ${proxy.url} forwards to ${anthropic.origin} and ${openai.origin}`)
         printNotice(`proxy: conversations are stored in ${store}`)
         if (proxy.open === 'every-user') {
@@ -198,7 +191,6 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
     )
   } finally {
     unlisten()
-    // The channel to `run` would keep the process alive.
-    if (process.connected) process.disconnect()
+    run?.close()
   }
 }

@@ -5,11 +5,13 @@ import { openToAppend } from '#core/base/files/write'
 import { isObject } from '#core/base/json'
 import { PeerUsers } from '../../../gateway/http/access/peer-user.ts'
 import { FailedError } from '../../../host/errors.ts'
+import type { RunClient } from '../proxy/run-channel.ts'
 
 /**
- * The proxy as a separate process: it can die without its client, and is restarted. This process
- * holds the port throughout and hands connections over. If the port were free in between, another
- * local user could listen on it and receive the client's next request with its credentials.
+ * The proxy as a separate process: it can die without its client, and is restarted. Both processes
+ * hold the port and accept connections, whichever comes first; this one hands its own over. If the
+ * port were free as long as the client runs, another local user could listen on it and receive the
+ * client's next request with its credentials. So the proxy goes on when this process is killed.
  */
 export interface ProxyProcessOptions {
   /** Node, the program, and `proxy` with its options, without a port. */
@@ -50,6 +52,7 @@ export class ProxyProcess {
   #failures = 0
   #restart: NodeJS.Timeout | undefined
   #conversation: ClientConversation | null = null
+  #client: RunClient | null = null
 
   constructor(options: ProxyProcessOptions) {
     this.#options = options
@@ -75,6 +78,12 @@ export class ProxyProcess {
     }
     this.#watch()
     return this.#port
+  }
+
+  /** The client has started: the proxy serves it even if this process is killed. */
+  serve(client: RunClient): void {
+    this.#client = client
+    if (this.#isReady) this.#tell()
   }
 
   async end(): Promise<void> {
@@ -128,6 +137,19 @@ export class ProxyProcess {
     })
   }
 
+  /** Shares the port with the proxy, and says which client it serves. */
+  #share(child: ChildProcess): void {
+    if (this.#isEnding) return
+    child.send('port', this.#server, {}, () => {})
+    this.#tell()
+    for (const socket of this.#waiting) this.#handOver(socket)
+  }
+
+  #tell(): void {
+    // It may die meanwhile; the next one is told as well.
+    if (this.#client !== null) this.#child?.send({ ...this.#client }, () => {})
+  }
+
   /** Whether it started and accepts connections. */
   #spawn(): Promise<boolean> {
     const { command, env, logFile } = this.#options
@@ -156,7 +178,7 @@ export class ProxyProcess {
     return promise
       .then((isReady) => {
         this.#isReady = isReady && child.connected
-        for (const socket of this.#waiting) this.#handOver(socket)
+        if (this.#isReady) this.#share(child)
         return isReady
       })
       .finally(() => clearTimeout(late))

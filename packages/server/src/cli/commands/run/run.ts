@@ -34,7 +34,7 @@ export function runCommand(): Command {
     .description(
       'Starts the proxy and then the command, with its base URL set to the proxy for this run only. ' +
         'Knows claude, codex, opencode, pi and aider; any other program gets the usual variables. ' +
-        'If the proxy dies, it is restarted on the same port. Ends with the exit code of the command.',
+        'If the proxy dies, it is restarted on the same port. If `run` itself is killed, the proxy goes on until the command ends. Ends with the exit code of the command.',
     )
     .argument('<command...>', 'the client and its arguments, after --')
     .addOption(
@@ -113,10 +113,9 @@ async function runClient(
       `${program} mcp --store ${shellWord(store)} --agent ${client.name}`,
     )
     if (recall !== null) printNotice(`throughline: to let it search them, run once: ${recall}`)
-    const code = await finish(file, [...args, ...given], {
-      ...shellEnvironment(file),
-      ...env,
-    }).finally(() => {
+    const started = (client: number) => proxy.serve({ client, isModelOfRun: model !== null })
+    const around = { ...shellEnvironment(file), ...env }
+    const code = await finish(file, [...args, ...given], around, started).finally(() => {
       if (made !== undefined) rmSync(made, { recursive: true, force: true })
     })
     // After its end every message of the proxy has arrived.
@@ -161,9 +160,15 @@ function shellEnvironment(file: string): NodeJS.ProcessEnv {
 const OWN_COMPILE_CACHE = join('.cache', 'throughline')
 
 /** The command has the terminal, so signals that reach us are passed to it. */
-function finish(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+function finish(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  onStart: (pid: number) => void,
+): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const child = spawn(file, args, { env, stdio: 'inherit' })
+  if (child.pid !== undefined) onStart(child.pid)
   const hand = (signal: NodeJS.Signals) => child.kill(signal)
   // The terminal sends Ctrl-C to both.
   const ignore = () => {}
