@@ -23,6 +23,7 @@ import { proxyAddresses } from '../../packages/server/src/cli/commands/proxy/pro
 import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
 import { serveProxy } from '../../packages/server/src/gateway/proxy/serve.ts'
 import { PROGRAM, type RunOptions, runCli } from '../support/run-cli.ts'
+import { openPlace, tokenFor, tokensOf } from './http-place.ts'
 
 /** One host with two users on it: what one leaves lying about must not run as the other. */
 const ATTACKER = 65_533
@@ -346,6 +347,31 @@ describe('another user of the host', () => {
     } finally {
       await proxy.close()
       await ofRun.end()
+    }
+  })
+
+  it('passes no proof of my server on to a page of mine at another address', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')
+    if (whyNot !== null) return context.skip(whyNot)
+    const place = await openPlace({ tokens: tokensOf(tokenFor('read')) })
+    try {
+      const { host, port } = new URL(place.url)
+      const path = (at: string) =>
+        `/v1/proof?name=${'n'.repeat(22)}&nonce=${'m'.repeat(22)}&host=${at}`
+      const ask = (at: string) =>
+        `require('node:http').get(${JSON.stringify({ port, host: '127.0.0.1', path: path(at) })},` +
+        '({ statusCode }) => { console.log(statusCode); process.exit() })'
+      const asOther = { uid: ATTACKER, cwd: '/' }
+      const asked = async (at: string) =>
+        (await promisify(execFile)(process.execPath, ['-e', ask(at)], asOther)).stdout.trim()
+      expect(await asked('127.0.0.1:1')).toBe('403')
+      expect(await asked(`localhost:${port}`)).toBe('403')
+      // Their own page with their own token.
+      expect(await asked(host)).toBe('200')
+      // My own tunnel.
+      expect((await place.call(path('127.0.0.1:1'))).status).toBe(200)
+    } finally {
+      await place.close()
     }
   })
 })

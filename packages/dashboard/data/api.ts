@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals'
 import { noteDate } from './clock.ts'
-import { keep, kept } from './keep.ts'
+import { credential, doubt, keepToken, UnknownTokenError } from './proof.ts'
 
 /**
- * The server's HTTP interface. If the server requires a token, this tab alone keeps it and sends it in
- * a header: no cookie that another page could use, and nothing in the address.
+ * The server's HTTP interface. If the server requires a token, the page shows in a header that it has
+ * it: no cookie that another page could use, and nothing in the address.
  */
-const TOKEN = 'throughline-token'
 const SAVE_MS = 60_000
+const PROOF_MS_MAX = 10_000
 
 /** The server requires a token, or refused the one it got. */
 export const isLocked = signal(false)
@@ -31,13 +31,33 @@ export class ServerRefusal extends Error {
   }
 }
 
-export function keepToken(text: string): void {
-  keep(TOKEN, text)
+/** As `fetch`, for a caller with the token of this tab. */
+export async function ask(path: string, init: RequestInit = {}, isLast = false): Promise<Response> {
+  const held = await credential(readProof).catch((error: unknown) => {
+    if (error instanceof UnknownTokenError) lock()
+    throw error
+  })
+  const authorization = held === null ? {} : { authorization: `Bearer ${held}` }
+  const headers = { ...init.headers, ...authorization }
+  const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
+    doubt()
+    throw error
+  })
+  if (response.status !== 401 || held === null || isLast) return response
+  // Perhaps another process of the server answers by now; it proves itself first.
+  doubt()
+  return await ask(path, init, true)
 }
 
-export function headersWith(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const token = kept(TOKEN)
-  return { ...more, ...(token !== null && { authorization: `Bearer ${token}` }) }
+async function readProof(path: string) {
+  const response = await fetch(path, { signal: AbortSignal.timeout(PROOF_MS_MAX) })
+  if (!response.ok) throw await refusalOf(response)
+  return await response.json()
+}
+
+function lock(): void {
+  isLocked.value = true
+  keepToken(null)
 }
 
 interface Request {
@@ -50,14 +70,14 @@ interface Request {
 /** Throws ServerRefusal when the server refuses, and the error of fetch when it is unreachable. */
 export async function call<Answer>(path: string, request: Request = {}): Promise<Answer> {
   const { method, body, key, signal } = request
-  const response = await fetch(path, {
+  const response = await ask(path, {
     ...(method !== undefined && { method }),
     ...(signal !== undefined && { signal }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    headers: headersWith({
+    headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(key !== undefined && { 'idempotency-key': key }),
-    }),
+    },
   })
   noteDate(response.headers.get('date'))
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as Answer
@@ -66,7 +86,7 @@ export async function call<Answer>(path: string, request: Request = {}): Promise
 
 /** Saves a file that the server sends. A plain link could not carry the token. */
 export async function download(path: string): Promise<void> {
-  const response = await fetch(path, { headers: headersWith() })
+  const response = await ask(path)
   if (!response.ok) throw await refusalOf(response)
   const [, name = 'export'] =
     /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? []
@@ -79,10 +99,7 @@ export async function download(path: string): Promise<void> {
 }
 
 export async function refusalOf(response: Response): Promise<ServerRefusal> {
-  if (response.status === 401) {
-    isLocked.value = true
-    keep(TOKEN, null)
-  }
+  if (response.status === 401) lock()
   const problem = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (name: string) => (typeof problem[name] === 'string' ? problem[name] : undefined)
   const title = text('title') ?? `The server answered ${response.status}`
@@ -94,6 +111,9 @@ export async function refusalOf(response: Response): Promise<ServerRefusal> {
 
 /** The message for the user. */
 export function errorText(error: unknown): string {
+  if (error instanceof UnknownTokenError) {
+    return 'The server does not accept this token. It was not sent.'
+  }
   if (error instanceof ServerRefusal) return error.message.replace(/\.?$/, '.')
   return 'Cannot reach the server right now.'
 }

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
 import type { RuntimeEvent } from '../../core/src/session/events/runtime-event.ts'
-import { headersWith, isLocked, refusalOf } from './api.ts'
+import { ask, isLocked, refusalOf } from './api.ts'
 import { Frames } from './frames.ts'
+import { doubt } from './proof.ts'
 
 /**
  * One stream of events for the whole page. It uses fetch, since a browser's EventSource cannot send a
@@ -54,12 +55,15 @@ export function startEvents(): void {
 function connect(): void {
   clearTimeout(timer)
   current?.abort()
+  doubt()
   const controller = new AbortController()
   current = controller
   void read(controller)
     .catch(() => {})
     .then(() => {
-      if (current !== controller || connection.value === 'paused') return
+      if (current !== controller) return
+      doubt()
+      if (connection.value === 'paused') return
       connection.value = 'lost'
       publish({ type: 'broken' })
       if (isLocked.value) return
@@ -70,8 +74,8 @@ function connect(): void {
 
 async function read(controller: AbortController): Promise<void> {
   const { signal } = controller
-  const more = cursor === undefined ? {} : { 'last-event-id': cursor }
-  const response = await fetch('/v1/events', { headers: headersWith(more), signal })
+  const more: HeadersInit = cursor === undefined ? {} : { 'last-event-id': cursor }
+  const response = await ask('/v1/events', { headers: more, signal })
   await readFrames(response, controller, (event, id) => {
     if (event.type === 'caught-up') {
       const isOther = store !== undefined && store !== event.store
@@ -90,7 +94,7 @@ async function read(controller: AbortController): Promise<void> {
 export async function readStored(after: number): Promise<readonly StoredEvent[]> {
   const controller = new AbortController()
   const { signal } = controller
-  const response = await fetch(`/v1/events?after=${after}`, { headers: headersWith(), signal })
+  const response = await ask(`/v1/events?after=${after}`, { signal })
   const found: StoredEvent[] = []
   await readFrames(response, controller, (event) => {
     if (event.type === 'stored') found.push(event)

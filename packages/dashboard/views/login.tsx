@@ -1,13 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
-import { call, errorText, keepToken, ServerRefusal } from '../data/api.ts'
+import { call, errorText, ServerRefusal } from '../data/api.ts'
+import { keepToken } from '../data/proof.ts'
 
 export function Login() {
   const [token, setToken] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
-  // A server without tokens refuses one that is left from before, and needs none.
+  const [isNeedless, setNeedless] = useState(false)
+  // A server without tokens does not know one that is left from before, and needs none. It is not
+  // proven to be the server, so the page does not load itself from it unasked.
   useEffect(() => {
     call('/v1/agents').then(
-      () => location.reload(),
+      () => setNeedless(true),
       () => {},
     )
   }, [])
@@ -42,6 +45,14 @@ export function Login() {
           Sign in
         </button>
         {problem !== null && <p role="alert">{problem}</p>}
+        {isNeedless && (
+          <p>
+            What answers now needs no token.{' '}
+            <button type="button" onClick={() => location.reload()}>
+              Go on without one
+            </button>
+          </p>
+        )}
         <p class="dim">
           This tab keeps the token until you close it. It never appears in the address.
         </p>

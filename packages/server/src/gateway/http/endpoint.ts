@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Runtime, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access/access.ts'
+import type { Proof, ProofRequest } from './access/proof.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Hook, Signed } from './webhook.ts'
@@ -54,12 +55,15 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   readonly lastEventId: string | undefined
   /** For signed routes only. */
   readonly signed: Signed | undefined
+  /** Whether a page at this address, as its browser shows it, may have sent it, and no relay. */
+  readonly isFromPageAt: (host: string) => Promise<boolean>
   /** Aborts when the client goes away or the server closes. */
   readonly signal: AbortSignal
 }
 
 export interface EndpointContext {
   readonly runtime: Runtime
+  readonly prove: (asked: ProofRequest) => Promise<Proof>
   readonly waitMsMax: number
   readonly hooks: readonly Hook[]
   readonly now: () => number

@@ -13,6 +13,7 @@ export const PROBLEMS = {
   unauthorized: [401, 'A valid token is needed'],
   'bad-signature': [401, 'The signature is wrong, too old, or of no known hook'],
   forbidden: [403, 'The token does not allow this'],
+  'wrong-address': [403, 'Open the page at the address that the server prints'],
   'origin-refused': [403, 'Requests from pages of another origin are refused'],
   'unknown-path': [404, 'There is no such route'],
   'unknown-session': [404, 'There is no such session'],

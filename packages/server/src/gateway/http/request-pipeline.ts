@@ -6,9 +6,10 @@ import type { Clock } from '#core/base/clock'
 import { parseSnapshotName } from '#core/base/ids'
 import type { Logger } from '#core/base/logger'
 import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access/access.ts'
-import { type AllowedOrigins, checkHost, singleHost } from './access/addresses.ts'
+import { type AllowedOrigins, checkHost, isLoopback, singleHost } from './access/addresses.ts'
 import { type ClientAddresses, isForwarded } from './access/client-address.ts'
 import { type HttpLimits, RateLimit, SlotPool } from './access/limits.ts'
+import type { Peer } from './access/peer-user.ts'
 import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
 import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
@@ -28,8 +29,8 @@ export interface PipelineDependencies {
   readonly addresses: ClientAddresses
   /** A connection to the Unix domain socket. */
   readonly isOwnSocket: (socket: Socket) => boolean
-  /** Whether our own user, as far as the system reports it, is at the other end of a connection. */
-  readonly isOwnUser: (socket: Socket) => Promise<boolean>
+  /** Who is at the other end of a connection; null: the system does not report it. */
+  readonly peerOf: (socket: Socket) => Promise<Peer | null>
   readonly limits: HttpLimits
   readonly metrics: Metrics
   readonly streams: EventStreams
@@ -142,6 +143,7 @@ export class RequestPipeline {
       signed,
       once: { source: `http:${principal.id}`, key },
       lastEventId: incoming.headers['last-event-id']?.toString(),
+      isFromPageAt: (host) => this.#isFromPageAt(host, incoming.socket),
       get signal() {
         return signal()
       },
@@ -187,16 +189,32 @@ export class RequestPipeline {
   }
 
   async #principalOf({ headers, socket }: IncomingMessage): Promise<Principal> {
-    const { access, isOwnSocket, isOwnUser } = this.#parts
+    const { access, isOwnSocket, peerOf } = this.#parts
     const isDirect = !isForwarded(headers)
     const isOwn = isOwnSocket(socket)
     if (isDirect && isOwn && headers.authorization === undefined) return OWNER
     const principal = await access.identify(headers.authorization)
     if (principal !== LOCAL) return principal
-    if (isDirect && (isOwn || (await isOwnUser(socket)))) return principal
+    if (isDirect && (isOwn || ((await peerOf(socket)) ?? 'own') === 'own')) return principal
     throw unauthorized(
       'Without a token only the user who runs the server may call it, and not through a proxy. ' +
         'That user creates one with `throughline tokens create`.',
+    )
+  }
+
+  /**
+   * Another user who listens where a page expects this server could pass its requests on to us. The
+   * page then shows another address than ours, and that user is at the other end.
+   */
+  async #isFromPageAt(host: string, socket: Socket): Promise<boolean> {
+    const { addresses, isOwnSocket, peerOf } = this.#parts
+    const { localAddress = '', localPort, remoteAddress = '' } = socket
+    const own = localAddress.replace(/^::ffff:/i, '')
+    if (host === `${own.includes(':') ? `[${own}]` : own}:${localPort}`) return true
+    if (isOwnSocket(socket) || addresses.isProxy(remoteAddress)) return true
+    const peer = (await peerOf(socket)) ?? 'unknown'
+    return (
+      peer === 'own' || (peer === 'unknown' && !isLoopback(remoteAddress.replace(/^::ffff:/i, '')))
     )
   }
 

@@ -24,11 +24,11 @@ describe('a router', () => {
     ['GET', '/v1/things/%E0%A4', one, { id: '%E0%A4' }],
     ['PUT', '/v1/things/7/pins/x', pin, { id: '7', name: 'x' }],
   ])('finds the endpoint of %s %s', (method, url, found, params) => {
-    expect(router.find({ method, url })).toMatchObject({ endpoint: found, params })
+    expect(router.find({ method, url, headers: {} })).toMatchObject({ endpoint: found, params })
   })
 
   it('keeps every value of the query', () => {
-    const found = router.find({ method: 'GET', url: '/v1/things/7?a=1&a=2' })
+    const found = router.find({ method: 'GET', url: '/v1/things/7?a=1&a=2', headers: {} })
     expect(found.endpoint && found.query.getAll('a')).toEqual(['1', '2'])
   })
 
@@ -40,13 +40,16 @@ describe('a router', () => {
     ['OPTIONS', '*', 'bad-request'],
     ['GET', 'ftp://host/a.json', 'bad-request'],
   ])('answers %s %s with %s', (method, url, code) => {
-    const found = router.find({ method, url })
+    const found = router.find({ method, url, headers: {} })
     expect(
       found.endpoint === null && found.otherwise instanceof HttpProblem && found.otherwise.code,
     ).toBe(code)
   })
 
   it('serves the files of the page to GET', () => {
-    expect(router.find({ method: 'GET', url: '/?x' })).toEqual({ endpoint: null, otherwise: page })
+    expect(router.find({ method: 'GET', url: '/?x', headers: {} })).toEqual({
+      endpoint: null,
+      otherwise: page,
+    })
   })
 })

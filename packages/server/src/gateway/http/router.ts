@@ -31,7 +31,12 @@ export class Router {
     this.#pages = pages
   }
 
-  find({ method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RoutedRequest {
+  find({
+    method = '',
+    url = '',
+    headers: { 'service-worker': worker },
+  }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): RoutedRequest {
+    if (worker !== undefined) return { endpoint: null, otherwise: noWorker() }
     const target = url.startsWith('/') ? url : originForm(url)
     if (target === undefined) return { endpoint: null, otherwise: new HttpProblem('bad-request') }
     const [path, query] = splitTarget(target)
@@ -52,6 +57,14 @@ export class Router {
     const page = method === 'GET' ? this.#pages.get(path) : undefined
     return { endpoint: null, otherwise: page ?? new HttpProblem('unknown-path') }
   }
+}
+
+/**
+ * Our page has no service worker. One that a browser keeps for this address came from a program that
+ * listened here while the server was down.
+ */
+function noWorker(): HttpProblem {
+  return new HttpProblem('unknown-path', { headers: { 'clear-site-data': '"cache", "storage"' } })
 }
 
 function patternOf(path: string): RegExp {

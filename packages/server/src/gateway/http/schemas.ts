@@ -191,6 +191,15 @@ export const access = z.strictObject({
   sessions: z.array(z.string()).nullable(),
 })
 
+/** 16 random bytes, or as many of a hash. */
+const sixteen = z.string().regex(/^[\w-]{22}$/)
+export const proofQuery = z.strictObject({
+  name: sixteen,
+  nonce: sixteen,
+  host: z.string().max(300),
+})
+export const proof = z.strictObject({ run: z.string(), proof: z.string() })
+
 export const agentList = z
   .strictObject({
     agents: z.array(

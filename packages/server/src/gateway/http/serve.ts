@@ -80,9 +80,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const closing = new AbortController()
   const streams = new EventStreams(limits)
   const metrics = new Metrics(runtime, () => streams.size)
+  const access = new Access(tokens, clock, { isOpen })
   const pipeline = new RequestPipeline({
     edge: {
       runtime,
+      prove: (asked) => access.prove(asked),
       waitMsMax: limits.waitMsMax,
       hooks: (options.hooks ?? []).map(readHook),
       now: () => clock.now(),
@@ -92,10 +94,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       readMetrics: () => metrics.read(),
       openApi: readApi,
     },
-    access: new Access(tokens, clock, { isOpen }),
-    addresses,
+    ...{ access, addresses },
     isOwnSocket: (socket) => ownSockets.has(socket),
-    isOwnUser: async (socket) => (await (await peers.promise)?.isOwner(socket)) ?? true,
+    peerOf: async (socket) => (await (await peers.promise)?.find(socket)) ?? null,
     ...{ limits, metrics, streams, logger, clock },
     allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
     origins: new AllowedOrigins(options.allowedOrigins ?? []),

@@ -1,7 +1,10 @@
+import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '#core/base/clock'
 import type { TokenRow } from '#core/store/operational-rows'
 import { Access, hashToken, mintToken } from './access.ts'
+
+const [NONCE, HOST] = ['n'.repeat(22), '127.0.0.1:7420']
 
 function shop(records: TokenRow[], { isOpen = false } = {}) {
   const times = { now: 0 }
@@ -11,13 +14,14 @@ function shop(records: TokenRow[], { isOpen = false } = {}) {
     findToken: async ({ hash }: { hash: string }) => records.find((row) => row.hash === hash),
   }
   const access = new Access(tokens, clock, { isOpen })
+  const prove = (name: string, nonce = NONCE) => access.prove({ name, nonce, host: HOST })
   const identify = (text: string) =>
     access.identify(text).catch((error: { code: string }) => error.code)
   const isUnchanged = async (text: string) => {
     const principal = await access.identify(text)
     return () => access.isUnchanged(principal, text)
   }
-  return { times, identify, isUnchanged }
+  return { times, identify, isUnchanged, prove }
 }
 const mint = (scopes: readonly string[], expiresAt: number | null = null) =>
   mintToken({ id: `t${scopes.length}`, scopes, label: 'test', now: 0, expiresAt })
@@ -121,5 +125,75 @@ describe('Access', () => {
     records.push(record)
     times.now = 1_000
     expect(await later()).toBe(false)
+  })
+})
+
+/** What the page computes from its token. */
+function pageOf(token: string) {
+  const hash = hashToken(token)
+  const mac = (text: string) => createHmac('sha256', Buffer.from(hash, 'hex')).update(text).digest()
+  const digest = createHash('sha256').update(`throughline token ${hash}`).digest()
+  const name = digest.toString('base64url', 0, 16)
+  return {
+    name,
+    proofFor: (run: string, nonce = NONCE) =>
+      mac(`server ${run} ${nonce} ${HOST}`).toString('base64url'),
+    passFor(run: string) {
+      const mask = mac(`page ${run}`)
+      const secret = Buffer.from(token.slice(3), 'base64url')
+      const masked = Buffer.from(secret.map((byte, at) => byte ^ (mask[at] ?? 0)))
+      return `Bearer tlp_${name}${run}${masked.toString('base64url')}`
+    },
+  }
+}
+
+describe('a proof for the page', () => {
+  it('can be made only with the hash of its token, and covers nonce and address', async () => {
+    const { text, record } = mint(['read'])
+    const { prove } = shop([mint(['write']).record, record])
+    const { name, proofFor } = pageOf(text)
+    const { run, proof } = await prove(name)
+    expect(proof).toBe(proofFor(run))
+    expect((await prove(name, 'm'.repeat(22))).proof).toBe(proofFor(run, 'm'.repeat(22)))
+    expect(proof).not.toContain(record.hash)
+  })
+
+  it('has the same form for a token that is unknown or expired, and says nothing of it', async () => {
+    const [unknown, old] = [mint(['read']), mint(['read'], 1_000)]
+    const { prove, times } = shop([old.record])
+    times.now = 1_000
+    for (const { text } of [unknown, old]) {
+      const { name, proofFor } = pageOf(text)
+      const { run, proof } = await prove(name)
+      expect(proof).not.toBe(proofFor(run))
+      expect(proof).toHaveLength(43)
+      expect(await prove(name)).toEqual({ run, proof })
+    }
+  })
+
+  it('lets in with a pass that only this process accepts, as long as the token is valid', async () => {
+    const { text, record } = mint(['read'])
+    const records = [record]
+    const { identify, isUnchanged, prove, times } = shop(records)
+    const { name, passFor } = pageOf(text)
+    const { run } = await prove(name)
+    const pass = passFor(run)
+    expect(await identify(pass)).toMatchObject({ id: record.id })
+    expect(await (await isUnchanged(pass))()).toBe(true)
+    const other = mint(['read'])
+    for (const wrong of [
+      passFor('r'.repeat(22)),
+      pageOf(other.text).passFor(run),
+      `${pass.slice(0, -3)}AAA`,
+      `${pass}A`,
+    ]) {
+      expect(await identify(wrong)).toBe('unauthorized')
+    }
+    const next = shop(records)
+    await next.prove(name)
+    expect(await next.identify(pass)).toBe('unauthorized')
+    records.pop()
+    times.now = 2_000
+    expect(await identify(pass)).toBe('unauthorized')
   })
 })

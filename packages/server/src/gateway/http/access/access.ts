@@ -5,6 +5,7 @@ import { isId } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
 import type { TokenRow } from '#core/store/operational-rows'
 import { HttpProblem } from '../problems.ts'
+import { type Proof, type ProofRequest, Proofs } from './proof.ts'
 
 /**
  * Who calls, and what the caller may do. A token is 256 random bits; the store keeps its hash, so a
@@ -102,6 +103,7 @@ const REMEMBERED_MAX = 1_000
 export class Access {
   readonly #tokens: Tokens | null
   readonly #clock: Clock
+  readonly #proofs = new Proofs()
   readonly #remembered = new Map<string, { record: TokenRow; until: number }>()
   /** Lookups that began in this tick of the event loop: all streams of a token share one. */
   readonly #asked = new Map<string, Promise<TokenRow | undefined>>()
@@ -123,7 +125,7 @@ export class Access {
     if (this.#tokens === null) return LOCAL
     const isOpen = await this.#isOpen(this.#tokens)
     if (isOpen && !IS_BEARER.test(authorization ?? '')) return LOCAL
-    const hash = hashIn(authorization)
+    const hash = this.#hashIn(authorization)
     const record = hash === undefined ? undefined : await this.#find(this.#tokens, hash)
     if (record === undefined) throw unauthorized(isOpen ? NO_TOKENS : HOW_TO_SEND)
     return principalOf(record)
@@ -136,13 +138,28 @@ export class Access {
   async isUnchanged(principal: Principal, authorization: string | undefined): Promise<boolean> {
     if (this.#tokens === null || principal === NOBODY || principal === OWNER) return true
     if (principal === LOCAL) return await this.#isOpen(this.#tokens)
-    const hash = hashIn(authorization) ?? ''
+    const hash = this.#hashIn(authorization) ?? ''
     const record = await this.#ask(this.#tokens, hash)
     if (record === undefined || this.#isExpired(record)) {
       this.#remembered.delete(hash)
       return false
     }
     return principalOf(record).grant === principal.grant
+  }
+
+  /** Proves that this server knows a token, without saying whether it does. */
+  async prove(asked: ProofRequest): Promise<Proof> {
+    const rows = (await this.#tokens?.listTokens()) ?? []
+    const valid = rows.filter((row) => !this.#isExpired(row))
+    return this.#proofs.answer(
+      asked,
+      valid.map(({ hash }) => hash),
+    )
+  }
+
+  #hashIn(authorization: string | undefined): string | undefined {
+    const text = BEARER.exec(authorization ?? '')?.[1]
+    return text === undefined ? undefined : hashToken(this.#proofs.tokenIn(text))
   }
 
   #ask(tokens: Tokens, hash: string): Promise<TokenRow | undefined> {
@@ -183,11 +200,6 @@ export class Access {
     }
     return record
   }
-}
-
-function hashIn(authorization: string | undefined): string | undefined {
-  const text = BEARER.exec(authorization ?? '')?.[1]
-  return text === undefined ? undefined : hashToken(text)
 }
 
 const HOW_TO_SEND =

@@ -10,6 +10,9 @@ import { endianness } from 'node:os'
  */
 export type ReadTable = () => Promise<string>
 
+/** `unknown`: not of this machine, as far as it lists its sockets. */
+export type Peer = 'own' | 'other' | 'unknown'
+
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 /** The list is read in pieces while it changes, so one read can miss a row. */
 const TRIES = 3
@@ -24,7 +27,7 @@ async function readTables(): Promise<string> {
 export class PeerUsers {
   readonly #userId: number
   readonly #read: ReadTable
-  readonly #known = new WeakMap<Socket, Promise<boolean>>()
+  readonly #known = new WeakMap<Socket, Promise<Peer>>()
   #reading: Promise<unknown> = Promise.resolve()
   #next: Promise<SocketTable> | null = null
 
@@ -47,16 +50,20 @@ export class PeerUsers {
     return null
   }
 
-  /** Called once per connection. */
-  isOwner(socket: Socket): Promise<boolean> {
+  async isOwner(socket: Socket): Promise<boolean> {
+    return (await this.find(socket)) === 'own'
+  }
+
+  /** The list is read once per connection. */
+  find(socket: Socket): Promise<Peer> {
     const known = this.#known.get(socket) ?? this.#look(socket)
     this.#known.set(socket, known)
     return known
   }
 
-  async #look({ remoteAddress, remotePort, localAddress, localPort }: Socket): Promise<boolean> {
+  async #look({ remoteAddress, remotePort, localAddress, localPort }: Socket): Promise<Peer> {
     const [peer, here] = [hexOf(remoteAddress), hexOf(localAddress)]
-    if (peer === undefined || here === undefined) return false
+    if (peer === undefined || here === undefined) return 'unknown'
     for (let round = 0; round < TRIES; round++) {
       const row = (await this.#readNext())
         .of(remotePort ?? 0)
@@ -66,10 +73,11 @@ export class PeerUsers {
         )
       // A socket that its process has closed is listed under root, without an inode.
       if (row !== undefined) {
-        return row.isHeld && (row.userId === this.#userId || row.userId === ROOT)
+        const isOwn = row.userId === this.#userId || row.userId === ROOT
+        return row.isHeld && isOwn ? 'own' : 'other'
       }
     }
-    return false
+    return 'unknown'
   }
 
   /**

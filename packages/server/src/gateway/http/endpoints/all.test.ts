@@ -46,6 +46,7 @@ get /v1/events: read stream 200
 post /v1/hooks/{name}: open signed 202
 get /v1/agents: read 200
 get /v1/access: read 200
+get /v1/proof: open 200
 get /v1/health: read whole 200
 get /v1/audit: read whole 200
 get /v1/rehearsal: read whole 200
@@ -101,6 +102,7 @@ const OWN_PROBLEMS: Readonly<Record<string, readonly string[]>> = {
   'get /v1/sessions/{id}/events': ['unknown-session', 'too-many-streams'],
   'get /v1/events': ['too-many-streams'],
   'post /v1/hooks/{name}': [...CHANGES, 'bad-signature'],
+  'get /v1/proof': ['wrong-address'],
 }
 
 describe('the routes of the server', () => {

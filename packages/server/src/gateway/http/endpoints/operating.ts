@@ -1,6 +1,16 @@
 import { SCOPES } from '../access/access.ts'
 import { type Endpoint, endpoint } from '../endpoint.ts'
-import { access, agentList, auditView, health, rehearsalView, status } from '../schemas.ts'
+import { HttpProblem } from '../problems.ts'
+import {
+  access,
+  agentList,
+  auditView,
+  health,
+  proof,
+  proofQuery,
+  rehearsalView,
+  status,
+} from '../schemas.ts'
 
 /** For operators: liveness, readiness and health. */
 export const operatingEndpoints: readonly Endpoint[] = [
@@ -26,6 +36,19 @@ export const operatingEndpoints: readonly Endpoint[] = [
       const scope = SCOPES.findLast((each) => principal.may(each))
       const sessions = principal.sessions && [...principal.sessions]
       return { status: 200, body: { scope, sessions } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/proof',
+    summary: 'Proves to the page that this server knows its token, before the page uses it',
+    scope: null,
+    query: proofQuery,
+    answers: { 200: { description: 'Of the same form for an unknown token', schema: proof } },
+    problems: ['wrong-address'],
+    async run({ query, isFromPageAt }, { prove }) {
+      if (!(await isFromPageAt(query.host))) throw new HttpProblem('wrong-address')
+      return { status: 200, body: await prove(query) }
     },
   }),
   endpoint({
