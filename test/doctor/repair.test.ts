@@ -131,9 +131,9 @@ describe('repairing a Hermes store', () => {
     make(place.path, TABLES + LATE)
     mkdirSync(join(place.to, '..'))
     writeFileSync(place.to, 'mine')
-    await expect(repairHermes(place)).rejects.toThrow('exists already')
+    await expect(repairHermes(place)).rejects.toThrow('already exists')
     expect(readFileSync(place.to, 'utf8')).toBe('mine')
-    await expect(repairHermes({ ...place, to: place.path })).rejects.toThrow('exists already')
+    await expect(repairHermes({ ...place, to: place.path })).rejects.toThrow('already exists')
   })
 
   it('reads the content of a write-ahead log, and works without one', async () => {
@@ -329,7 +329,7 @@ describe('exporting to Hermes', () => {
     const unshelve = async <Value>(message: Value) => message
     const request = { reads: store, to, unshelve }
     await expect(exportHermes({ ...request, sessionId: fixture.lease.sessionId })).rejects.toThrow(
-      'exists already',
+      'already exists',
     )
     await expect(exportHermes({ ...request, sessionId: sessionId('nobody') })).rejects.toThrow(
       'no such session',
@@ -358,7 +358,7 @@ describe('the commands', () => {
       })
       expect(JSON.parse(repaired.stdout)).toMatchObject({ format: 'throughline-repair-hermes' })
       const again = run('doctor', 'hermes', place.path, '--repair-to', place.to)
-      expect(again).toMatchObject({ status: 2, stderr: expect.stringContaining('exists already') })
+      expect(again).toMatchObject({ status: 2, stderr: expect.stringContaining('already exists') })
       const store = join(folder, 'command.db')
       expect(run('import', 'hermes', place.to, '--store', store).status).toBe(0)
       const to = join(folder, 'command', 'back.db')

@@ -107,7 +107,7 @@ describe('a session with damaged data', () => {
       const sized = bytes === undefined ? store : { ...store, readSize: async () => bytes }
       const { runtime, told, problems, tell } = await serve(sized)
       expect(await problems()).toEqual([
-        `Session harmed is damaged: session row says state ${state}, but the audit has no deletion`,
+        expect.stringContaining(`Session harmed is damaged: session row says state ${state}, but `),
       ])
       expect(told).toEqual([expect.objectContaining({ sessionId: harmed })])
       await expect(tell(harmed)).rejects.toMatchObject(DAMAGED)
