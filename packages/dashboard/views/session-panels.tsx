@@ -123,7 +123,7 @@ function HasForks({ id, forks }: { readonly id: string; readonly forks: readonly
       <p class="problem">
         It was not deleted: {forks.length === 1 ? 'a fork reads' : 'forks read'} its messages.
       </p>
-      {forks.length === 0 && <p>This token may not see them.</p>}
+      {forks.length === 0 && <p>This token may not see the forks.</p>}
       <ul>
         {forks.map((fork) => (
           <li key={fork}>

@@ -89,7 +89,7 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
       if (purged.kind === 'unknown') throw new HttpProblem('unknown-session')
       if (purged.kind === 'forked') {
         const forks = purged.forks.filter((id) => principal.sessions?.has(id) ?? true)
-        const which = forks.length === 0 ? 'This token may not see them' : forks.join(', ')
+        const which = forks.length === 0 ? 'This token may not see the forks' : forks.join(', ')
         const detail = `${which}. Delete them first, or use \`throughline purge\` with \`--forks keep\` (they keep what they read) or \`--forks purge\`.`
         throw new HttpProblem('has-forks', { detail, facts: { forks } })
       }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nearest } from './nearest.ts'
 
-const NAMES = ['softShare', 'ledgerTokens', 'baseUrl', 'port']
+const NAMES = ['softShare', 'ledgerTokens', 'baseUrl', 'port', 'openai-chat', 'openai-responses']
 
 describe('the name that was meant', () => {
   it.each([
@@ -11,6 +11,7 @@ describe('the name that was meant', () => {
     ['with another letter', 'pxrt', 'port'],
     ['with two letters swapped', 'prot', 'port'],
     ['with three letters missing, if it is long', 'ledgerTok', 'ledgerTokens'],
+    ['without its second word', 'openai', 'openai-chat'],
   ])('is found %s', (_, written, meant) => {
     expect(nearest(written, NAMES)).toBe(meant)
   })

@@ -10,7 +10,8 @@ export function nearest(name: string, names: readonly string[]): string | undefi
     least = distance
     best = each
   }
-  return best
+  // `openai` for `openai-chat`
+  return best ?? names.find((each) => each.startsWith(`${name}-`))
 }
 
 const LENGTH_MAX = 64
