@@ -304,7 +304,8 @@ export class Conversation {
   #noticeText(): string | null {
     const [notice, summary] = [this.#notice.value, this.summary.value]
     const isOurs = notice?.turn === summary?.turn
-    const isRetry = notice?.code === 'retrying' && summary?.state === 'turn'
+    const isRetry =
+      notice?.code === 'retrying' && ['turn', 'waiting-for-model'].includes(summary?.state ?? '')
     if (notice === null || !isOurs || (!isRetry && notice.code !== summary?.state)) return null
     const { text, nextTryAt, code } = notice
     const isTimed = nextTryAt !== undefined && code !== 'waiting-for-approval'

@@ -100,6 +100,8 @@ export class LocalRuntime implements Runtime {
       onLive: (id, event) => {
         // The attempt's text was withdrawn, so the turn still waits.
         if (event.kind !== 'void' && event.kind !== 'notice') this.#waitNotices.end(id)
+        if (event.kind === 'notice' && event.code === 'retrying')
+          this.#waitNotices.noteRetry(id, event, clock.now())
         this.#hub.publish(id, event)
       },
       onStepEnd: (id) => this.#hub.endAttempt(id),

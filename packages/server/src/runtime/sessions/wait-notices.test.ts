@@ -17,6 +17,18 @@ describe('the notice of a waiting turn', () => {
     expect(notices.of(session, ours)).toBeUndefined()
   })
 
+  it('says when a provider asks for a long pause within a call, and nothing of a short one', () => {
+    const notices = new WaitNotices()
+    const retry = { turn: 3, text: 'Too many requests.' }
+    notices.noteRetry(id, { ...retry, nextTryAt: 5_999 }, 1_000)
+    expect(notices.of(session, ours)).toBeUndefined()
+    notices.noteRetry(id, { ...retry, nextTryAt: 6_000 }, 1_000)
+    expect(notices.of(session, ours)).toEqual({
+      ...{ kind: 'notice', turn: 3, code: 'waiting-for-model', nextTryAt: 6_000 },
+      text: 'Too many requests. Your message is safe; I will answer when the model is back.',
+    })
+  })
+
   it('does not apply to another turn, or to one that continues elsewhere', () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 3, notice: 'waiting-for-compaction', isVisible: true })

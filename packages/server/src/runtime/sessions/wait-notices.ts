@@ -12,6 +12,7 @@ import type { SpendingTurn } from '../models/spend-caps.ts'
 import { TURN } from '../models/turn-calls.ts'
 
 const SESSIONS_MAX = 10_000
+const LONG_RETRY_MS = 5_000
 
 interface Noted {
   readonly id: SessionId
@@ -42,6 +43,16 @@ export class WaitNotices {
 
   note(noted: Noted): void {
     this.#noted.set(noted.id, noted)
+  }
+
+  /** The next try within one model call: a provider may ask for a minute. Short pauses are no news. */
+  noteRetry(
+    id: SessionId,
+    { turn, text: why, nextTryAt = 0 }: Pick<WaitNotice, 'turn' | 'text' | 'nextTryAt'>,
+    now: number,
+  ): void {
+    if (nextTryAt - now < LONG_RETRY_MS) return
+    this.note({ id, turn, notice: 'waiting-for-model', isVisible: true, why, nextTryAt })
   }
 
   end(id: SessionId): void {
