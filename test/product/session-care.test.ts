@@ -89,9 +89,9 @@ describe('a session over HTTP', () => {
     const { text: markdown } = await exported(id, 'markdown')
     const lines = markdown.split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
     const ours = lines.filter((line) => line !== '' && !line.startsWith('>'))
-    expect(ours.slice(2).map((line) => /^### (\w+) · [-\d]{10} [:\d]{5}$/.exec(line)?.[1])).toEqual(
-      speakers,
-    )
+    expect(
+      ours.slice(2).map((line) => /^### (\w+) · [-\d]{10} [:\d]{5} · #\d+$/.exec(line)?.[1]),
+    ).toEqual(speakers)
     const { blocks } = parseMarkdown(markdown)
     expect(blocks.map(({ kind }) => kind)).toEqual([
       ...['heading', 'paragraph'],

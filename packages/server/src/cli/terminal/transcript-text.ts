@@ -1,10 +1,16 @@
 import type { JsonObject } from '#core/base/json'
 import { isObject } from '#core/base/json'
 import { clip, oneLine } from '#core/base/line'
-import { NOTES_PIN } from '#core/message/handoff/pinned'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { asTyped } from '#core/message/typed-command'
+import {
+  compactionTitle,
+  factOf,
+  isRemoved,
+  pinTitle,
+  revertTitle,
+} from '../../gateway/text/entry-titles.ts'
 import type { TranscriptEntry } from '../../runtime/runtime.ts'
 import type { Paint } from './colours.ts'
 import { countText, grouped, isNotification, moment, speakerOf } from './format.ts'
@@ -99,17 +105,14 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
     case 'result':
       return said(resultTitle(entry.meta, style), entry, style)
     case 'compaction':
-      if (word(entry.meta, 'by') === 'clearing') {
-        return { title: paint('green', clearedText(entry.meta)), lines: [] }
-      }
       return {
-        title: paint('green', `compaction: a handoff replaces ${coveredText(entry.meta)}`),
-        lines: handoffLines(entry.body),
+        title: paint('green', printable(compactionTitle(entry))),
+        lines: word(entry.meta, 'by') === 'clearing' ? [] : handoffLines(entry.body),
       }
     case 'pin':
       return describePin(entry)
     case 'revert':
-      return { title: revertText(entry), lines: [] }
+      return { title: printable(revertTitle(entry)), lines: [] }
     case 'turn':
       return {
         title: paint('dim', `turn ${word(entry.meta, 'turn')} ended: ${word(entry.meta, 'ended')}`),
@@ -132,14 +135,6 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
     default:
       return entry.kind satisfies never
   }
-}
-
-function revertText({ meta, body }: TranscriptEntry): string {
-  if (!('to' in meta)) return `compaction #${word(meta, 'target')} undone`
-  if (!isObject(body)) return `rewound: the conversation continues from #${word(meta, 'to')}`
-  return body['by'] === 'leave'
-    ? 'the client continues from the handoff that `leave` wrote'
-    : 'the client compacted the conversation itself and continues from its summary'
 }
 
 /** What they say to a person; `--json` has all of them. */
@@ -184,32 +179,20 @@ function resultTitle(meta: TranscriptEntry['meta'], { paint, tools }: Transcript
   return outcome === 'ok' ? title : `${title} ${paint('red', `(${outcome})`)}`
 }
 
-function clearedText(meta: TranscriptEntry['meta']): string {
-  const upto = 'clears' in meta ? meta.clears?.upto : undefined
-  return `compaction: tool results up to #${upto ?? 0} cleared, nothing is summarized`
-}
-
-function coveredText(meta: TranscriptEntry['meta']): string {
-  return `entries 1 to ${word(meta, 'covers')}, written by a ${word(meta, 'by')}`
-}
-
 function handoffLines(body: TranscriptEntry['body']): readonly string[] {
   if (!isObject(body)) return ['[erased]']
   const summary = body['summary']
   return typeof summary === 'string' ? printable(summary).split('\n') : []
 }
 
-function describePin({ meta, body }: TranscriptEntry): EntryText {
-  const name = word(meta, 'name')
-  const title = name === NOTES_PIN ? 'notes that the agent sees' : `pin ${name}`
-  if (word(meta, 'change') === 'removed') return { title: `${title} removed`, lines: [] }
-  return { title, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
+function describePin(entry: TranscriptEntry): EntryText {
+  const title = printable(pinTitle(entry))
+  if (isRemoved(entry.meta)) return { title, lines: [] }
+  return { title, lines: printable(plainBody(entry.body ?? '[erased]')).split('\n') }
 }
 
 function word(meta: TranscriptEntry['meta'] | JsonObject, key: string): string {
-  const value = (meta as JsonObject)[key]
-  // Names come from models and imported files: a line break in one could imitate an entry.
-  return clip(oneLine(printable(Array.isArray(value) ? value.join(', ') : String(value ?? ''))))
+  return printable(factOf(meta, key))
 }
 
 function plainBody(body: JsonObject | string): string {

@@ -13,6 +13,7 @@ import type {
   SessionSummary,
   TranscriptEntry,
 } from '../../runtime/runtime.ts'
+import { compactionTitle, isRemoved, pinTitle, revertTitle } from './entry-titles.ts'
 import type { WrittenEntry } from './html.ts'
 
 /**
@@ -110,43 +111,51 @@ function harmless(text: string): string {
 
 const OBEYED = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** Empty: the entry holds no message, such as a change of settings. */
+/** Empty: the entry is not for people, such as a change of settings. */
 function entryMarkdown(entry: TranscriptEntry): string {
   const written = writtenEntry(entry)
   if (written === null) return ''
   const { heading, text, note } = written
-  return `\n### ${heading}\n\n${text === null ? `_${note}_` : quoteLines(text)}\n`
+  const body = text === null ? note && `_${note}_` : quoteLines(text)
+  return `\n### ${heading}\n${body === null ? '' : `\n${body}\n`}`
 }
 
+/** With its number, which the titles of compactions and their undoing name. */
 function writtenEntry(entry: TranscriptEntry): WrittenEntry | null {
   const said = saidIn(entry)
   if (said === null) return null
   const at = new Date(entry.at).toISOString().replace('T', ' ').slice(0, 16)
-  return { heading: `${said.who} · ${at}`, text: said.text, note: said.note ?? 'Erased.' }
+  const { title, text, note = 'Erased.' } = said
+  const capital = `${title.charAt(0).toUpperCase()}${title.slice(1)}`
+  return { heading: `${capital} · ${at} · #${entry.number}`, text, note }
 }
 
-function saidIn({
-  kind,
-  message,
-  meta,
-  body,
-}: TranscriptEntry): { who: string; text: string | null; note?: string } | null {
+function saidIn(
+  entry: TranscriptEntry,
+): (Pick<WrittenEntry, 'text'> & { title: string; note?: string | null }) | null {
+  const { kind, message, meta, body } = entry
   const text = message === null ? null : textOf(asTyped(message))
   switch (kind) {
-    case 'input':
-      return {
-        who: message?.role === 'user' && message.isSummary ? "Client's summary" : 'User',
-        text,
-      }
+    case 'input': {
+      const isSummary = message?.role === 'user' && message.isSummary
+      return { title: isSummary ? "Client's summary" : 'User', text }
+    }
     case 'assistant':
-      return { who: 'Agent', text }
+      return { title: 'Agent', text }
     case 'result':
-      return { who: 'Tool result', text: text === null ? null : fenced(text) }
+      return { title: 'Tool result', text: text === null ? null : fenced(text) }
     case 'compaction': {
-      if ('by' in meta && meta.by === 'clearing')
-        return { who: 'Compaction', text: null, note: 'Old tool results were cleared.' }
-      const summary = typeof body === 'object' ? body?.['summary'] : undefined
-      return { who: 'Compaction', text: typeof summary === 'string' ? summary : null }
+      const title = compactionTitle(entry)
+      if ('by' in meta && meta.by === 'clearing') return { title, text: null, note: null }
+      const summary = isObject(body) ? body['summary'] : undefined
+      return { title, text: typeof summary === 'string' ? summary : null }
+    }
+    case 'revert':
+      return { title: revertTitle(entry), text: null, note: null }
+    case 'pin': {
+      const title = pinTitle(entry)
+      if (isRemoved(meta)) return { title, text: null, note: null }
+      return { title, text: typeof body === 'string' ? fenced(body) : null }
     }
     default:
       return null

@@ -7,9 +7,9 @@ import { type MarkdownBlock, type MarkdownSpan, parseMarkdown } from './parse-ma
  */
 export interface WrittenEntry {
   readonly heading: string
-  /** Markdown. Null: the note says why there is none. */
+  /** Markdown. Null: the note says why there is none; without a note, the heading says all. */
   readonly text: string | null
-  readonly note: string
+  readonly note: string | null
 }
 
 /**
@@ -17,9 +17,10 @@ export interface WrittenEntry {
  * in a box of its own, and its headings rank below ours.
  */
 export function entryHtml({ heading, text, note }: WrittenEntry): string {
+  if (text === null && note === null) return `<h2>${escapeHtml(heading)}</h2>`
   const body =
     text === null
-      ? `<p><em>${escapeHtml(note)}</em></p>`
+      ? `<p><em>${escapeHtml(note ?? '')}</em></p>`
       : `<blockquote class="said">\n${parseMarkdown(text).blocks.map(blockHtml).join('\n')}\n</blockquote>`
   return `<h2>${escapeHtml(heading)}</h2>\n${body}`
 }
