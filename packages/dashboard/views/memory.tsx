@@ -69,7 +69,7 @@ function Notes(props: Pick<MemoryView, 'notes'> & { readonly id: string; readonl
   return (
     <Section
       title="Notes"
-      about="Facts that the agent wrote down to keep from one session to the next. Your changes show from its next turn on."
+      about="Facts that the agent wrote down to keep from one session to the next. Your changes show from its next turn on; a note that a person changed still names the message that it was made from."
       count={notes.length}
     >
       {notes.map((note) => {

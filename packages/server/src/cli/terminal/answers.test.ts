@@ -121,7 +121,7 @@ describe('the answers of a session on a terminal', () => {
   it('say that one answer follows to several messages', async () => {
     const delivered = (turn: number, ...mail: number[]) =>
       stored('message delivered', { turn, mail })
-    const said = '[(One answer will cover all messages since the last one.)]'
+    const said = '[(One answer will cover all messages since the last answer.)]'
     expect((await shown([delivered(3, 1), delivered(4, 2)])).screen).toBe('')
     expect((await shown([delivered(3, 1), delivered(3, 2)])).screen).toBe(said)
     expect((await shown([delivered(3, 1, 2)])).screen).toBe(said)
@@ -140,6 +140,10 @@ describe('the answers of a session on a terminal', () => {
     [
       stored('compaction committed'),
       '[(Compacted: a handoff now replaces the older part of the conversation.)]',
+    ],
+    [
+      stored('compaction committed', { tokensBefore: 12_000, tokensAfter: 900 }),
+      '[(Compacted: a handoff now replaces the older part of the conversation, 12,000 -> 900 tokens.)]',
     ],
     [
       stored('compaction failed'),

@@ -6,6 +6,7 @@ import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { warningIn } from '#core/session/events/runtime-event'
 import { TURN_STOPPED } from '../../gateway/chat/live.ts'
 import type { Session, SessionSummary } from '../../runtime/runtime.ts'
+import { grouped } from './format.ts'
 
 /** The output of a live conversation. */
 export interface Screen {
@@ -110,7 +111,7 @@ export class AnswerDisplay {
   #noteDelivery({ turn = null, mail }: JsonObject): void {
     const isJoined = turn === this.#turn || (Array.isArray(mail) && mail.length > 1)
     this.#turn = turn
-    if (isJoined) this.#screen.say('(One answer will cover all messages since the last one.)')
+    if (isJoined) this.#screen.say('(One answer will cover all messages since the last answer.)')
   }
 
   async #textAt(entry: number): Promise<string> {
@@ -149,12 +150,18 @@ export function turnEndText(ended: unknown): string | null {
   return ended === 'failed' ? '(The turn failed; send the message again to retry.)' : null
 }
 
-function noticeFor(kind: string, { ended, state, reason }: JsonObject): string | null {
+function noticeFor(kind: string, facts: JsonObject): string | null {
+  const { ended, state, reason, tokensBefore, tokensAfter } = facts
   switch (kind) {
     case 'turn ended':
       return turnEndText(ended)
-    case 'compaction committed':
-      return '(Compacted: a handoff now replaces the older part of the conversation.)'
+    case 'compaction committed': {
+      const sizes =
+        typeof tokensBefore === 'number' && typeof tokensAfter === 'number'
+          ? `, ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens`
+          : ''
+      return `(Compacted: a handoff now replaces the older part of the conversation${sizes}.)`
+    }
     case 'compaction failed':
       // A conversation that is too small for a handoff is no failure; `/compact` itself says so.
       return reason === NOT_SMALLER

@@ -73,6 +73,8 @@ export type CommandedSession = Pick<
 
 const SEARCH_LIMIT = 5
 
+export const COMPACTED = 'Compacted.'
+
 /** Runs a command on a session and describes the outcome. The caller handles `new`. */
 export async function runSlashCommand(
   { name, rest }: { readonly name: Exclude<SlashName, 'new'>; readonly rest: string },
@@ -91,7 +93,7 @@ export async function runSlashCommand(
       return await commandOutcome(
         session,
         session.compact({ ...once, ...(rest !== '' && { focus: rest }) }),
-        { done: 'Compacted.', pending: 'Compaction requested; you can continue meanwhile.' },
+        { done: COMPACTED, pending: 'Compaction requested; you can continue meanwhile.' },
       )
     case 'undo': {
       const { compaction = null, windowTokens = 0 } = (await session.summary()) ?? {}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { KnownError } from '#core/base/errors'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
-import { unknownText } from '../../../gateway/chat/commands.ts'
+import { COMPACTED, unknownText } from '../../../gateway/chat/commands.ts'
 import type { SessionSummary } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE, requireAccepted } from '../../admission.ts'
 import type { TerminalConversation } from '../../conversation.ts'
@@ -210,7 +210,9 @@ class TerminalTalk {
           if (name === 'quit') return null
           if (name === 'new') return await conversation.startAfresh()
           if (name === 'continue') this.#following.forgetNotices()
-          this.#screen.say(await runSlash({ name, rest }, conversation.session, this.#paint))
+          const outcome = await runSlash({ name, rest }, conversation.session, this.#paint)
+          // The notice of the compaction says more.
+          if (outcome !== COMPACTED) this.#screen.say(outcome)
           await this.#refresh(conversation)
           return conversation
         }

@@ -187,7 +187,10 @@ async function failingModels(runtime: Runtime): Promise<string> {
   const { routes } = await runtime.health()
   const failing = routes.filter(({ task, failures }) => task === 'turn' && failures > 0)
   return failing
-    .map(({ model, failures }) => ` ${model} failed the last ${failures} times.`)
+    .map(({ model, failures }) => {
+      const times = failures === 1 ? 'time' : `${failures} times`
+      return ` ${model} failed the last ${times}.`
+    })
     .join('')
 }
 

@@ -25,8 +25,9 @@ export async function unpricedModels(
 export function unpricedText(models: readonly string[]): string {
   const names = models.map((model) => `"${model}"`).join(', ')
   return (
-    `A cost that is unknown or ends in +: no price is known for ${names === '' ? 'some models' : names}, and ` +
-    "their calls are not in it. Set `limits.prices` in throughline.yaml, by the model's name. " +
+    `A cost that is unknown or ends in +: no price is known for ${names === '' ? 'some models' : names}, so ` +
+    `${models.length === 1 ? 'its' : 'their'} calls are not included. ` +
+    "Set `limits.prices` in throughline.yaml, by the model's name. " +
     '`serve`, `run` and `proxy` read it when they start; earlier calls stay without a price.'
   )
 }

@@ -178,7 +178,8 @@ describe('unpricedModels', () => {
   })
 
   it('names the models in quotes, or says that there are some', () => {
-    expect(unpricedText(['a', 'b'])).toContain('no price is known for "a", "b", and')
-    expect(unpricedText([])).toContain('no price is known for some models, and')
+    expect(unpricedText(['a'])).toContain('known for "a", so its calls are not included. Set')
+    expect(unpricedText(['a', 'b'])).toContain('known for "a", "b", so their calls are not')
+    expect(unpricedText([])).toContain('no price is known for some models, so their calls')
   })
 })
