@@ -45,6 +45,23 @@ describe.skipIf(!hasTmux)('a first hour in a real terminal', () => {
     await chat.shows(/\$ left/)
   }, 300_000)
 
+  it('says once, with the sizes, that a conversation was compacted on request', async () => {
+    for (let n = 1; n <= 4; n++) {
+      const text = `Fact ${n}: ${'the river is wide and slow here. '.repeat(120)}`
+      await place.run(['send', 'long', text, '--agent', 'main', '--wait'])
+    }
+    const chat = openPane(place, 'long', 'chat --session long')
+    await chat.shows(/── main · ready ·/)
+    chat.keys('/compact', 'Enter')
+    await chat.shows(/\(Compacted:[\s\S]*,\s+[\d,]+\s+->\s+[\d,]+\s+tokens\.\)/)
+    // The outcome of the next command comes after that of this one.
+    chat.keys('/pin', 'Enter')
+    await chat.shows(/No pins\./)
+    expect(chat.screen()).not.toContain('Compacted.')
+    chat.keys('C-d')
+    await chat.shows(/\$ left/)
+  }, 300_000)
+
   it('renames a session, exports and erases it', async () => {
     const shell = async (...args: readonly string[]) => await place.run(args)
     await shell('send', 'talk', 'Water the plants.', '--agent', 'main', '--wait')
