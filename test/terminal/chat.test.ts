@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CliPlace, cliPlace } from '../product/cli-place.ts'
+import { SOURCE_PROGRAM } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
 import { closePanes, hasTmux, openPane } from './tmux.ts'
 
@@ -60,7 +61,9 @@ describe.skipIf(!hasTmux)('the chat in a real terminal', () => {
     // The chat opens the keyboard first; here the rest of it waits until all is typed.
     const go = join(place.folder, 'go')
     const env = { ...place.env, NODE_OPTIONS: `--import=${heldBack(go)}`, LC_ALL: 'C.UTF-8' }
-    const early = openPane({ ...place, env }, 'early', 'chat --agent main --session early')
+    // From the sources: a bundle has no file of its own to hold back.
+    const started = { ...place, env, program: SOURCE_PROGRAM }
+    const early = openPane(started, 'early', 'chat --agent main --session early')
     await until(() => early.isRaw())
     early.keys('Grüße, 日本 🙂: ', 'x'.repeat(90), 'C-j', 'and a second line')
     early.keys('Enter')

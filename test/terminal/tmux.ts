@@ -18,6 +18,7 @@ export interface TmuxPane {
 interface TmuxPlace {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
+  readonly program?: string
 }
 
 export const hasTmux = spawnSync('tmux', ['-V']).status === 0
@@ -25,10 +26,14 @@ if (!hasTmux) console.warn('skipped: a real terminal needs tmux, which is not in
 
 const SHOWN_MS_MAX = 100_000
 
-export function openPane({ folder, env }: TmuxPlace, name: string, args: string): TmuxPane {
+export function openPane(
+  { folder, env, program = PROGRAM }: TmuxPlace,
+  name: string,
+  args: string,
+): TmuxPane {
   const tmux = (...words: readonly string[]) =>
     execFileSync('tmux', ['-S', join(folder, 'tmux'), ...words], { encoding: 'utf8' })
-  const command = `'${process.execPath}' '${PROGRAM}' ${args}; echo '$ left'; exec sleep 60`
+  const command = `'${process.execPath}' '${program}' ${args}; echo '$ left'; exec sleep 60`
   const variables = Object.entries(env).flatMap(([key, value]) => ['-e', `${key}=${value}`])
   const size = ['-x', '70', '-y', '30', '-c', folder]
   tmux('-f', '/dev/null', 'new-session', '-d', '-s', name, ...variables, ...size, command)
