@@ -1,9 +1,9 @@
 import { keep, kept } from './keep.ts'
 
 /**
- * This tab alone keeps the token, and sends it to nobody: while the server is down, another user of
- * the machine could listen on its port. The server first proves that it knows the token. Then the
- * page sends a pass that only this process of the server can read, so whoever hears it later gains
+ * This tab alone keeps the token, and never sends it over loopback: while the server is down,
+ * another user of the machine could listen on its port. The server first proves that it knows the token. Then the
+ * page sends a pass that only this process of the server can read, so a program that hears it later gains
  * nothing. After each broken connection the server proves itself again, before it gets any words.
  * `access/proof.ts` of the server is the other side, and says how. The token itself is sent with TLS,
  * which proves the server by its own means, and to another machine without TLS, where browsers have
@@ -17,7 +17,7 @@ const encoder = new TextEncoder()
 
 let pass: Promise<string | null> | undefined
 
-/** Whoever answers does not know the token: another server, or one where it was revoked. */
+/** The server does not know the token: it is another one, or the token was revoked. */
 export class UnknownTokenError extends Error {
   override readonly name = 'UnknownTokenError'
 }
