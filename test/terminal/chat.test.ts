@@ -71,10 +71,15 @@ describe.skipIf(!hasTmux)('the chat in a real terminal', () => {
     early.keys('Enter', 'not sent yet')
     writeFileSync(go, '')
     await early.shows(/^> not sent yet/m)
+    const readInputs = async () => {
+      const { stdout } = await place.run(['show', 'early', '--json'])
+      return stdout.split('\n').filter((line) => line.includes('"kind":"input"'))
+    }
+    // The line is shown before the messages are sent.
+    await expect.poll(readInputs).toHaveLength(2)
     early.keys('C-u', 'C-d')
     await early.shows(/\$ left/)
-    const { stdout } = await place.run(['show', 'early', '--json'])
-    const inputs = stdout.split('\n').filter((line) => line.includes('"kind":"input"'))
+    const inputs = await readInputs()
     expect(inputs).toHaveLength(2)
     expect(inputs[0]).toContain(`Grüße, 日本 🙂: ${'x'.repeat(90)}\\nand a second line"`)
     expect(inputs[1]).toContain('"pasted\\n\\nas one"')
