@@ -43,7 +43,7 @@ describe('a provider that fails', { timeout: 120_000 }, () => {
     await say(page, 'say Well again.')
     await answers(page).getByText('Well again.').waitFor()
     await page.getByText(/used [\d.k]+ in, \d+ out/).waitFor()
-    // It is over: what happened is told calmly, with its time.
+    // The trouble is over: the page says calmly what happened, and when.
     await page.goto(place.url)
     await page.locator('.verdict.well').getByText('Everything is well.').waitFor()
     const past =

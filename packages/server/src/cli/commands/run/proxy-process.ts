@@ -146,7 +146,7 @@ export class ProxyProcess {
   }
 
   #tell(): void {
-    // It may die meanwhile; the next one is told as well.
+    // It may die meanwhile; the next one gets the message, too.
     if (this.#client !== null) this.#child?.send({ ...this.#client }, () => {})
   }
 
