@@ -18,12 +18,12 @@ import { judgeCall } from './outcomes/judge.ts'
 import type { MalformedReason, Outcome } from './outcomes/outcome.ts'
 import { PROTOCOLS } from './protocols/all.ts'
 import { type Collector, type ModelProtocol, splice } from './protocols/protocol.ts'
+import { openProvider } from './providers/open.ts'
+import type { ProviderPart, ProviderStream } from './providers/provider.ts'
 import { withoutPrivateAddresses } from './routes/addresses.ts'
 import type { Credentials } from './routes/credential.ts'
 import type { ModelRoute, ProviderName } from './routes/route.ts'
 import { capabilitiesOf } from './routes/windows.ts'
-import { openProvider } from './sdk/open.ts'
-import type { ProviderPart, ProviderStream } from './sdk/provider.ts'
 
 /** What all models of a process share. */
 export interface ModelDependencies {

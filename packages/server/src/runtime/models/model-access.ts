@@ -2,10 +2,10 @@ import type { Clock } from '#core/base/clock'
 import { loadConnections, Pool } from '../../model/connections/pool.ts'
 import type { Model } from '../../model/model.ts'
 import { openModel } from '../../model/provider-model.ts'
+import { warmUp } from '../../model/providers/open.ts'
 import { Credentials, type Environment } from '../../model/routes/credential.ts'
 import type { ModelRoute } from '../../model/routes/route.ts'
 import type { Routes } from '../../model/routes/routes.ts'
-import { warmUp } from '../../model/sdk/open.ts'
 import type { Health } from '../health.ts'
 
 export interface ModelAccessParts {

@@ -9,9 +9,9 @@ it("only this folder imports providers' packages, and only on demand", () => {
     /from '@ai-sdk\/|import\('@ai-sdk\//.test(readFileSync(join(source, file), 'utf8')),
   )
   expect(importing.map((file) => file.replaceAll('\\', '/')).sort()).toEqual([
-    'model/sdk/open.ts',
-    'model/sdk/options.ts',
-    'model/sdk/parts.ts',
+    'model/providers/open.ts',
+    'model/providers/options.ts',
+    'model/providers/parts.ts',
   ])
   for (const file of importing) {
     const text = readFileSync(join(source, file), 'utf8')
