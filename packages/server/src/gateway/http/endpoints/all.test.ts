@@ -162,6 +162,21 @@ describe('describeApi', () => {
     return found
   }
 
+  it('publishes these routes, answers and schemas', () => {
+    const { paths, components, ...rest } = document
+    const parts = { ...paths, ...components.schemas, ...rest }
+    // Their problems are judged below.
+    const isProblem = (value: unknown) => JSON.stringify(value)?.includes('application/problem')
+    const own = (_: string, value: object) =>
+      value !== null && typeof value === 'object' && 'content' in value && isProblem(value)
+        ? undefined
+        : value
+    const lines = Object.entries(parts).map(
+      ([name, part]) => `${name} ${JSON.stringify(part, own)}`,
+    )
+    expect(lines.join('\n')).toMatchSnapshot()
+  })
+
   it('describes every method of every route under one version', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),

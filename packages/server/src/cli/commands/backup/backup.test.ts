@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest'
+import { screens } from '../../../../../../test/terminal/screens.ts'
+
+const { screen } = screens()
+
+it.each([
+  'backup FOLDER/copy.db STORE',
+  'backup FOLDER/copy.db STORE',
+  'backup FOLDER/none/copy.db STORE',
+  'backup FOLDER/copy.db --store FOLDER/none.db',
+  'sessions --store FOLDER/copy.db',
+])('prints the whole screen of %s', async (line) => {
+  expect(await screen(line)).toMatchSnapshot()
+})
