@@ -36,6 +36,8 @@ export function originOfBlob(
   return originOfPart(format, at, fields, ...words)
 }
 
+const CHAT_PARTS: readonly CodecName[] = ['openai-chat', 'hermes', 'langchain']
+
 /** Whether the format can express an image or file from such a source. */
 export function canSay(part: ImagePart | FilePart, format: CodecName): boolean {
   const { kind } = part.source
@@ -43,7 +45,7 @@ export function canSay(part: ImagePart | FilePart, format: CodecName): boolean {
   if (kind !== 'id') return true
   // The SDK has no file ids, chat none for images; elsewhere an id works for its own provider.
   if (format === 'ai-sdk') return false
-  if (part.type === 'image' && (format === 'openai-chat' || format === 'hermes')) return false
+  if (part.type === 'image' && CHAT_PARTS.includes(format)) return false
   return part.origin === undefined || sameFamilyOrigin(part, format) !== undefined
 }
 

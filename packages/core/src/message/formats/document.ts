@@ -49,15 +49,23 @@ export function modelOf(wrapper: Wrapper | undefined): string | undefined {
   return wrapper === undefined ? undefined : textField(wrapper.fields, 'model')
 }
 
-/** Why the messages cannot be read in any format. */
-export function rejectItems(
-  request: Request | undefined,
+/** Why a request cannot be read. */
+export function rejectRequest(
+  document: JsonValue,
   key: Wrapper['key'],
   rejectItem: (item: JsonObject) => string | undefined,
 ): string | undefined {
+  const request = openRequest(document, key)
   if (request === undefined) return `expected an array, or an object with an array "${key}"`
-  for (const [index, item] of request.items.entries()) {
-    const position = `${request.wrapper === undefined ? 'item ' : `${key} `}${index}`
+  return rejectItems(request, rejectItem)
+}
+
+export function rejectItems(
+  { items, wrapper }: Request,
+  rejectItem: (item: JsonObject) => string | undefined,
+): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const position = `${wrapper?.key ?? 'item'} ${index}`
     if (!isObject(item)) return `${position} is not an object`
     const reason = rejectItem(item)
     if (reason !== undefined) return `${position} ${reason}`
@@ -67,8 +75,7 @@ export function rejectItems(
 
 /** Why a format with these roles cannot read the request's messages. */
 export function rejectMessages(document: JsonValue, roles: readonly string[]): string | undefined {
-  const request = openRequest(document, 'messages')
-  return rejectItems(request, 'messages', (item) => rejectRole(item, roles))
+  return rejectRequest(document, 'messages', (item) => rejectRole(item, roles))
 }
 
 /** Why an item's role is not one of the format's. */

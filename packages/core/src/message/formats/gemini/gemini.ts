@@ -18,8 +18,8 @@ export const geminiFormat: Codec<'gemini'> = {
   framing: 'json',
 
   reject(document) {
-    const request = isArray(document) ? { items: document } : undefined
-    return rejectItems(request, 'messages', (item) => {
+    if (!isArray(document)) return 'expected an array'
+    return rejectItems({ items: document }, (item) => {
       if ('content' in item) return 'has "content" where "parts" is due'
       if (!ROLES.includes(item['role'])) {
         return `has the role ${JSON.stringify(item['role']).slice(0, 40)}, known are user and model`

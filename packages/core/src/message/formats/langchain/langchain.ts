@@ -24,8 +24,8 @@ export const langchainFormat: Codec<'langchain'> = {
   framing: 'json',
 
   reject(document) {
-    const request = isArray(document) ? { items: document } : undefined
-    return rejectItems(request, 'messages', (item) => {
+    if (!isArray(document)) return 'expected an array'
+    return rejectItems({ items: document }, (item) => {
       if (TYPES.includes(item['type'])) return 'content' in item ? undefined : 'has no content'
       if ('role' in item)
         return 'has a role and is no message: make it with coerceMessageLikeToMessage'

@@ -7,7 +7,7 @@ import {
   conversationOf,
   modelOf,
   openRequest,
-  rejectItems,
+  rejectRequest,
   rejectRole,
 } from '../document.ts'
 import { hasWord, originOf, ownOrigin, without } from '../origin.ts'
@@ -26,7 +26,7 @@ export const openaiResponsesFormat: Codec = {
 
   reject(document) {
     if (textInput(document) !== undefined) return undefined
-    return rejectItems(openRequest(document, 'input'), 'input', (item) =>
+    return rejectRequest(document, 'input', (item) =>
       typeof item['type'] === 'string' ? undefined : rejectRole(item, ROLES),
     )
   },
