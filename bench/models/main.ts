@@ -9,8 +9,8 @@ import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { DEADLINES } from '../../packages/server/src/model/connections/deadlines.ts'
 import { Pool } from '../../packages/server/src/model/connections/pool.ts'
 import { openModel } from '../../packages/server/src/model/provider-model.ts'
+import type { ProviderName } from '../../packages/server/src/model/providers/names.ts'
 import { Credentials } from '../../packages/server/src/model/routes/credential.ts'
-import type { ProviderName } from '../../packages/server/src/model/routes/route.ts'
 import { measurePieces } from './pieces.ts'
 
 /**

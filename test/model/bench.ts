@@ -21,8 +21,9 @@ import type {
   StreamPiece,
 } from '../../packages/server/src/model/model.ts'
 import { openModel } from '../../packages/server/src/model/provider-model.ts'
+import type { ProviderName } from '../../packages/server/src/model/providers/names.ts'
 import { Credentials, type Environment } from '../../packages/server/src/model/routes/credential.ts'
-import type { ModelRoute, ProviderName } from '../../packages/server/src/model/routes/route.ts'
+import type { ModelRoute } from '../../packages/server/src/model/routes/route.ts'
 import { type StandInOptions, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 import { until } from '../support/until.ts'
 

@@ -18,11 +18,12 @@ import { judgeCall } from './outcomes/judge.ts'
 import type { MalformedReason, Outcome } from './outcomes/outcome.ts'
 import { PROTOCOLS } from './protocols/all.ts'
 import { type Collector, type ModelProtocol, splice } from './protocols/protocol.ts'
+import type { ProviderName } from './providers/names.ts'
 import { openProvider } from './providers/open.ts'
 import type { ProviderPart, ProviderStream } from './providers/provider.ts'
 import { withoutPrivateAddresses } from './routes/addresses.ts'
 import type { Credentials } from './routes/credential.ts'
-import type { ModelRoute, ProviderName } from './routes/route.ts'
+import type { ModelRoute } from './routes/route.ts'
 import { capabilitiesOf } from './routes/windows.ts'
 
 /** What all models of a process share. */
@@ -301,7 +302,9 @@ function hasForeignItems(messages: readonly Message[], { provider }: ModelRoute)
   )
 }
 
-const ITEMS: { readonly [provider in ProviderName]?: OpaquePart['provider'] } = {
+const ITEMS: { readonly [provider in ProviderName]: OpaquePart['provider'] | null } = {
+  'openai-chat': null,
+  'openai-compatible': null,
   'openai-responses': 'openai',
   codex: 'openai',
   anthropic: 'anthropic',

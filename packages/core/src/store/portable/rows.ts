@@ -153,10 +153,13 @@ function isBody(text: string): boolean {
   }
 }
 
+type Fields<Row> = { readonly [Field in keyof Row]: unknown }
+
 /** The row of a line, or one sentence that says what is wrong with it. */
 type Read<Row> = (value: unknown) => Row | string
 
-function reader<Row>(what: string, shape: Shape<unknown>): Read<Row> {
+/** The compiler finds a field of the row that its shape lacks. */
+function reader<Row>(what: string, shape: Shape<Fields<Row>>): Read<Row> {
   return (value) => {
     try {
       return shape.read(value, '') as Row

@@ -1,5 +1,5 @@
 import { resolveBudget } from '#core/compaction/plan/budget'
-import type { ProviderName } from '../../model/routes/route.ts'
+import type { ProviderName } from '../../model/providers/names.ts'
 import { Routes } from '../../model/routes/routes.ts'
 import { capabilitiesOf } from '../../model/routes/windows.ts'
 import { type AgentPlan, agentsOf } from './agents-of.ts'

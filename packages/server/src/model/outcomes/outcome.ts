@@ -206,7 +206,7 @@ const REFUSALS: { readonly [refusal in ProviderRefusal]: Explanation } = {
 }
 
 const MALFORMATIONS: { readonly [what in MalformedReason]: string } = {
-  'no-stream': 'What answered is no model server; check the base URL.',
+  'no-stream': 'This address belongs to no model server; check the base URL.',
   unparsable: 'The answer was damaged on the way.',
   'no-end': 'The answer stopped without its end.',
   'mixed-answers': 'The answer was mixed with another one.',

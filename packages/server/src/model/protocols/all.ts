@@ -1,4 +1,4 @@
-import type { ProviderName } from '../routes/route.ts'
+import type { ProviderName } from '../providers/names.ts'
 import { anthropicProtocol } from './anthropic.ts'
 import { chatProtocol } from './chat.ts'
 import { googleProtocol } from './google.ts'

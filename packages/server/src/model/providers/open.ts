@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import type { ProviderName } from '../routes/route.ts'
 import { readProviderFailure } from './failure.ts'
+import type { ProviderName } from './names.ts'
 import { optionsFor } from './options.ts'
 import { PackageStream } from './parts.ts'
 import type { ProviderCall, ProviderPart, ProviderStream } from './provider.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { PROVIDERS } from '../routes/route.ts'
+import { PROVIDERS } from './names.ts'
 import { warmUp } from './open.ts'
 
 afterEach(() => vi.unstubAllGlobals())

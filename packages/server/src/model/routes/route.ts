@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Dialect } from '#core/message/dialect'
 import type { CalledRoute } from '../outcomes/outcome.ts'
+import type { ProviderName } from '../providers/names.ts'
 import type { CredentialSource } from './credential.ts'
 
 /** A model route: the model, its provider, the URL and the credential. */
@@ -27,17 +28,6 @@ export interface ModelRoute {
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof EFFORTS)[number]
-
-export const PROVIDERS = [
-  'openai-chat',
-  'openai-responses',
-  'codex',
-  'anthropic',
-  'google',
-  'openai-compatible',
-] as const
-
-export type ProviderName = (typeof PROVIDERS)[number]
 
 /**
  * The destination of a route, as a key for records and failure states. Not its name, which stays

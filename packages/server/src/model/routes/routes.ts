@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { KnownError } from '#core/base/errors'
-import { EFFORTS, type ModelRoute, PROVIDERS, type ProviderName } from './route.ts'
+import { PROVIDERS, type ProviderName } from '../providers/names.ts'
+import { EFFORTS, type ModelRoute } from './route.ts'
 
 /**
  * Which model a task calls. A task whose provider is `main` uses the main route, with its own model

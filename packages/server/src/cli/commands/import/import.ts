@@ -24,7 +24,7 @@ export function importCommand(): Command {
     .summary('import a session that `export` wrote')
     .description(
       'Imports a session that `export` wrote, under its own id, after checking its chain of ' +
-        'hashes. It never replaces a session that is or was there. Creates the store if needed.',
+        'hashes. It refuses an id that the store has or ever had. Creates the store if needed.',
     )
     .argument('<file>', 'a file that `export` wrote; - reads standard input')
     .option('--json', 'print the outcome as JSON')

@@ -86,7 +86,7 @@ export function addProxyOptions(command: Command): Command {
     )
     .option(
       '--config <file>',
-      'the configuration whose `limits.prices` say what calls cost; default: throughline.yaml in ' +
+      'a configuration file with prices (`limits.prices`); default: throughline.yaml in ' +
         'this folder or above',
     )
 }

@@ -33,7 +33,7 @@ export function runCommand(): Command {
     .summary('start Claude Code, Codex or another agent and keep its conversations here')
     .description(
       'Starts the proxy and then the command, with its base URL set to the proxy for this run only. ' +
-        'Knows claude, codex, opencode, pi and aider; any other program gets the usual variables. ' +
+        'Recognizes claude, codex, opencode, pi and aider; for any other program it sets ANTHROPIC_BASE_URL and OPENAI_BASE_URL. ' +
         'If the proxy dies, it is restarted on the same port. If `run` itself is killed, the proxy goes on until the command ends. Ends with the exit code of the command.',
     )
     .argument('<command...>', 'the client and its arguments, after --')

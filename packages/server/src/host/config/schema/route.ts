@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { isObject } from '#core/base/json'
 import { TASKS, type TaskSettings } from '../../../auxiliary/task.ts'
-import { EFFORTS, PROVIDERS } from '../../../model/routes/route.ts'
+import { PROVIDERS } from '../../../model/providers/names.ts'
+import { EFFORTS } from '../../../model/routes/route.ts'
 import { routesSchema } from '../../../model/routes/routes.ts'
 import { needsRestart, seconds, tokens } from './values.ts'
 
