@@ -8,8 +8,8 @@ import {
   openChatGateway,
 } from '../../../packages/server/src/gateway/chat/chat-gateway.ts'
 import type { Incoming, Platform } from '../../../packages/server/src/gateway/chat/platform.ts'
-import { findLastAct } from '../../../packages/server/src/gateway/discord/acts.ts'
 import { DiscordPlatform } from '../../../packages/server/src/gateway/discord/discord.ts'
+import { findLastToolCall } from '../../../packages/server/src/gateway/discord/last-tool-call.ts'
 import { findMark } from '../../../packages/server/src/gateway/discord/resume-point.ts'
 import { routesSchema } from '../../../packages/server/src/model/routes/routes.ts'
 import {
@@ -187,7 +187,7 @@ export function openBot(
     findMark: (address) => findMark(store, { agent, channel, address }),
     findAct: (address, bots) => {
       const agents = runtime.agents.map(({ name }) => name)
-      return findLastAct(store, { agents, bots, address })
+      return findLastToolCall(store, { agents, bots, address })
     },
     loopRule,
     editEveryMs,

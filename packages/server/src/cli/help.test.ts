@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { statePath } from '../host/platform.ts'
+import { statePath } from '../host/operating-system.ts'
 import { listCommands } from './command-tree.ts'
 import { commandForm, programLocation } from './hint.ts'
 import { buildProgram } from './program.ts'

@@ -9,7 +9,7 @@ import { allowanceOf, pricesOf, processLimitsOf, spendLimitsOf } from './config/
 import { mcpTerms } from './config/schema/mcp.ts'
 import type { Config } from './config/schema/schema.ts'
 import { isServer } from './open-store.ts'
-import { statePath } from './platform.ts'
+import { statePath } from './operating-system.ts'
 import { besideStore } from './store-selection.ts'
 
 /** Builds the options of a runtime from a configuration: agents with their tools, and limits. */

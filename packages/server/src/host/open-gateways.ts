@@ -59,7 +59,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
   const { runtime, store, logger } = host
   const { apiUrl, allow, attachments, mention: needsMention } = config
   const { DiscordPlatform } = await import('../gateway/discord/discord.ts')
-  const { findLastAct } = await import('../gateway/discord/acts.ts')
+  const { findLastToolCall } = await import('../gateway/discord/last-tool-call.ts')
   const { findMark } = await import('../gateway/discord/resume-point.ts')
   const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
   const agent = configuredAgent(host, 'gateways.discord.agent', config.agent)
@@ -73,7 +73,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
       findMark(store, { agent, channel: `${platform.name}:${platform.account}`, address }),
     findAct: (address, bots) => {
       const agents = runtime.agents.map(({ name }) => name)
-      return findLastAct(store, { agents, bots, address })
+      return findLastToolCall(store, { agents, bots, address })
     },
     // The same threshold for short messages as in the agent's own tool.
     loopRule: host.loaded.config.agents[agent]?.tools.send_message ?? null,

@@ -16,7 +16,7 @@ import type { StoreFlags } from './flags.ts'
 import { runtimeTerms } from './from-config.ts'
 import { type OpenLogger, openLogger } from './open-logger.ts'
 import { mayLackCommits, openStore } from './open-store.ts'
-import { leftFolder, programEnvironment } from './platform.ts'
+import { leftFolder, programEnvironment } from './operating-system.ts'
 import {
   auditFolder,
   besideStore,

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import { makeFolder } from '#core/base/files/make-folder'
 import { replaceFile } from '#core/base/files/write'
 import { isObject } from '#core/base/json'
-import { PRIVATE_FOLDER_MODE } from './platform.ts'
+import { PRIVATE_FOLDER_MODE } from './operating-system.ts'
 import { besideStore } from './store-selection.ts'
 
 /**

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { openSqliteStore } from '#core/store/sqlite/open'
-import { stateFolder } from './platform.ts'
+import { stateFolder } from './operating-system.ts'
 import {
   auditFolder,
   configuredSpend,

@@ -10,7 +10,7 @@ import { UsageError } from './errors.ts'
 import type { StoreFlags } from './flags.ts'
 import { loadRequest as configRequest } from './flags.ts'
 import { isServer, openForReading, openStore, readLoss, serverStoreName } from './open-store.ts'
-import { stateFolder } from './platform.ts'
+import { stateFolder } from './operating-system.ts'
 
 /** The store that a command acts on, without agents or a runtime. */
 

@@ -5,7 +5,7 @@ import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { StoreFlags } from './flags.ts'
-import { leftFolder } from './platform.ts'
+import { leftFolder } from './operating-system.ts'
 import { configuredSpend, withStore, withStoreToRead } from './store-selection.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { splitsCharacter } from '#core/base/line'
-import { isFence } from './fence.ts'
+import { isFence } from './code-fence.ts'
 import { type InlineMark, marksAround, readMarks } from './inline.ts'
 
 /**

@@ -16,11 +16,11 @@ import type { MailItem } from '#core/store/queries'
 import type { SessionRow } from '#core/store/rows'
 import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import type { PlatformHandlers } from '../chat/platform.ts'
-import { findLastAct } from './acts.ts'
 import { fetchAttachments } from './attachments.ts'
 import { BotLoopGuard, noticeFor } from './bot-loop-guard.ts'
 import { accountOf, DiscordTokenError, discordFailure, isInaccessible } from './failure.ts'
 import { attachmentsOf, readDiscordMessage } from './incoming.ts'
+import { findLastToolCall } from './last-tool-call.ts'
 import { findMark, type MailReads, snowflakeAt, timeOf } from './resume-point.ts'
 import { commandList, isCommand, typedForm } from './slash.ts'
 import { SlashCommandHandler } from './slash-command-handler.ts'
@@ -384,7 +384,7 @@ describe('slash commands of Discord', () => {
   })
 })
 
-describe('findLastAct', () => {
+describe('findLastToolCall', () => {
   const reply = (at: number, ...names: readonly string[]) => {
     const parts = names.map((name) => ({ type: 'tool-call', name }))
     return { kind: 'assistant', at, body: JSON.stringify({ parts }) }
@@ -403,7 +403,7 @@ describe('findLastAct', () => {
       },
     }
     const channel = { agents: ['main', 'other'], bots, address: '9' }
-    return findLastAct(store as never, channel).then((at) => ({ at, ranges }))
+    return findLastToolCall(store as never, channel).then((at) => ({ at, ranges }))
   }
 
   it('is the newest tool call in any session of the channel', async () => {

@@ -1,4 +1,4 @@
-import { isFence } from '../chat/fence.ts'
+import { isFence } from '../chat/code-fence.ts'
 
 /**
  * Markdown as models write it, in the dialect that Discord shows. No input can break a message:

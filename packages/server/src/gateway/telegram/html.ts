@@ -1,4 +1,4 @@
-import { isFence } from '../chat/fence.ts'
+import { isFence } from '../chat/code-fence.ts'
 import { type InlineMark, readMarks, type Tag } from '../chat/inline.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '#core/base/files/write'
-import { stateFolder } from '../../../host/platform.ts'
+import { stateFolder } from '../../../host/operating-system.ts'
 
 const HISTORY_MAX = 500
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
-import { signalExitCode } from '../../../host/platform.ts'
+import { signalExitCode } from '../../../host/operating-system.ts'
 
 const INTERRUPT = '\u0003'
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { KnownError } from '#core/base/errors'
 import type { SummaryWriter } from '#core/compaction/summary/summary-writer'
 import { UsageError } from '../../../host/errors.ts'
-import { END_SIGNALS, killGroup, LEADS_GROUP } from '../../../host/platform.ts'
+import { END_SIGNALS, killGroup, LEADS_GROUP } from '../../../host/operating-system.ts'
 import { readTextFile } from '../../terminal/input.ts'
 
 /** Far more than any budget accepts; a program that never stops writing is ended here. */

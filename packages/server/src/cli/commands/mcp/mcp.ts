@@ -1,7 +1,7 @@
 import { Console } from 'node:console'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { onEndSignal } from '../../../host/platform.ts'
+import { onEndSignal } from '../../../host/operating-system.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'

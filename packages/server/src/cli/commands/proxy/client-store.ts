@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { makeFolder } from '#core/base/files/make-folder'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { stateFolder, statePath } from '../../../host/platform.ts'
+import { stateFolder, statePath } from '../../../host/operating-system.ts'
 
 /**
  * Clients work in many folders, and their conversations belong to the user rather than to a

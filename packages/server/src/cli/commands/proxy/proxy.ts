@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { onEndSignal } from '../../../host/platform.ts'
+import { onEndSignal } from '../../../host/operating-system.ts'
 import type { RecorderOptions } from '../../../runtime/client-sessions/recorder.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'

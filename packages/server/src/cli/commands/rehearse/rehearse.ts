@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { Command } from 'commander'
 import { UsageError } from '../../../host/errors.ts'
-import { onEndSignal, programEnvironment, signalExitCode } from '../../../host/platform.ts'
+import { onEndSignal, programEnvironment, signalExitCode } from '../../../host/operating-system.ts'
 import type { RehearsalReport } from '../../../proof/rehearsal/report.ts'
 import type { StoreLocation } from '../../../proof/rehearsal/stage/store-location.ts'
 import {

@@ -13,7 +13,7 @@ const ENTRIES_READ = 128
  * When our bot, or another bot in the same store, last called a tool in the sessions of one
  * channel. Of bots elsewhere, only their messages are known.
  */
-export async function findLastAct(
+export async function findLastToolCall(
   store: SessionReads,
   channel: {
     readonly agents: readonly string[]

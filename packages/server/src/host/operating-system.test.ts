@@ -3,12 +3,12 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } fro
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { programEnvironment, stateFolder, statePath } from './platform.ts'
+import { programEnvironment, stateFolder, statePath } from './operating-system.ts'
 
 describe('onEndSignal', () => {
   it('calls back on the first signal, and ends the process on the second', async () => {
     const source = `
-      import { onEndSignal } from ${JSON.stringify(new URL('./platform.ts', import.meta.url).href)}
+      import { onEndSignal } from ${JSON.stringify(new URL('./operating-system.ts', import.meta.url).href)}
       onEndSignal((signal) => process.stdout.write(signal + '\\n'))
       setTimeout(() => {}, 20_000)
       process.stdout.write('ready\\n')`
