@@ -49,8 +49,6 @@ export interface RunnerParts extends SessionParts {
 const READY_READ = 512
 /** A session whose actor crashes again and again is retried no more often than this. */
 const REST_MS_MAX = 60_000
-/** Up to this many sessions, all are woken after a change. */
-const WAKE_ALL_SESSIONS = 8
 /** A session that is not at rest looks this often, whatever the store's record says. */
 const LOOK_MS = 10_000
 /** Of all sessions in one round: all at once would keep the store's reader busy for seconds. */
@@ -211,14 +209,13 @@ export class Runner {
   }
 
   async #round(runner: RunnerId): Promise<void> {
-    const hasNews = this.#hasNews
     this.#hasNews = false
     this.#askedAt = this.#parts.clock.monotonic()
     await this.#releaseOrphans()
     await this.#watchRunners()
     await this.#takeUnsure(runner)
     if (this.id !== null) await this.#takeReady(this.id)
-    await this.#wakeChanged(hasNews)
+    await this.#wakeChanged()
     if (this.id !== null) this.#send(this.id)
   }
 
@@ -232,11 +229,11 @@ export class Runner {
    * Wakes the sessions that other processes changed, according to the store's record. Reading every
    * session would cost more with each one held.
    */
-  async #wakeChanged(hasNews: boolean): Promise<void> {
+  async #wakeChanged(): Promise<void> {
     const { store, clock } = this.#parts
     const actors = [...this.#actors.values()]
     if (actors.length === 0) this.#cursor = null
-    else if (this.#cursor === null || (hasNews && actors.length <= WAKE_ALL_SESSIONS)) {
+    else if (this.#cursor === null) {
       // Read first, so that changes during the look are found in the next round.
       this.#cursor = (await this.#try(store.readStore()))?.commits ?? null
       for (const actor of actors) actor.wake()
