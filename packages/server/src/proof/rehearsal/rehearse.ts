@@ -95,18 +95,11 @@ class Rehearsal {
       const crowd = await Crowd.open({ request, location, folder, events, onFailure })
       this.#crowd = crowd
       const { findings } = this
-      const { env, sabotage } = request
-      const parts = {
-        location,
-        folder,
-        env,
-        sabotage,
-        store,
-        findings,
-        events,
+      const { env, sabotage, acts } = request
+      const sceneRunner = await SceneRunner.open({
+        ...{ location, folder, env, sabotage, acts, store, findings, events },
         others: crowd.names,
-      }
-      const sceneRunner = await SceneRunner.open(parts)
+      })
       this.#sceneRunner = sceneRunner
       const watcher = new Watcher(store, (agent) => crowd.compacting(agent))
       this.#watcher = watcher

@@ -2,6 +2,7 @@ import type { AuditReport } from '#core/audit/audit'
 import type { FaultFigures } from './fault-plan.ts'
 import type { Tally } from './laws/judge.ts'
 import type { Verdict, VerdictKind } from './laws/laws.ts'
+import type { Scene } from './stage/stage.ts'
 import type { StoreLocation } from './stage/store-location.ts'
 import type { Sabotage, Terms } from './terms.ts'
 
@@ -10,6 +11,8 @@ export interface RehearsalRequest extends Terms {
   /** Absent: a file in the rehearsal's own folder. */
   readonly location?: StoreLocation
   readonly isKept: boolean
+  /** What the stage plays, act by act. */
+  readonly acts: readonly (readonly Scene[])[]
   readonly sabotage: Sabotage | null
   /** The environment of the agents' processes. */
   readonly env: NodeJS.ProcessEnv

@@ -101,6 +101,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
   const sabotages = flags.sabotage === undefined ? null : await findSabotages(import.meta.url)
   if (sabotages !== null && flags.sabotage === 'list') return await listSabotages(sabotages, flags)
   const { rehearse } = await import('../../../proof/rehearsal/rehearse.ts')
+  const { ACTS } = await import('../../../proof/rehearsal/acts.ts')
   const called = new AbortController()
   let signal: NodeJS.Signals | undefined
   const unlisten = onEndSignal((name) => {
@@ -118,6 +119,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
       {
         ...{ agents, seconds, windowTokens, faults, sabotage, isKept: flags.keep ?? false },
         ...(store !== undefined && { location: storeTarget(store) }),
+        acts: ACTS,
         env: agentEnvironment(sabotages, sabotage),
         onPicture: (view) => {
           picture.draw(view)

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Store } from '#core/store/contract'
-import { ACTS } from '../acts.ts'
 import { readLines, readStored } from '../kept.ts'
 import type { Findings } from '../laws/laws.ts'
 import { judgeEffects, judgeSends, judgeStored } from '../laws/transcript-laws.ts'
@@ -8,7 +7,7 @@ import { judgeWire } from '../laws/wire-laws.ts'
 import { CAST, type Sabotage, SENT_FILE } from '../terms.ts'
 import { EFFECTS_FILE } from './agent-terms.ts'
 import { type ProcessEvents, ProcessHandle } from './process-handle.ts'
-import { Stage } from './stage.ts'
+import { type Scene, Stage } from './stage.ts'
 import { StageModel } from './stage-model.ts'
 import type { StoreLocation } from './store-location.ts'
 
@@ -21,6 +20,7 @@ export interface SceneRunnerOptions {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
   readonly sabotage: Sabotage | null
+  readonly acts: readonly (readonly Scene[])[]
   readonly store: Store
   readonly findings: Findings
   readonly events: ProcessEvents
@@ -76,7 +76,7 @@ export class SceneRunner {
   }
 
   async play(signal: AbortSignal): Promise<void> {
-    const { store, findings, folder, sabotage } = this.#parts
+    const { store, findings, folder, sabotage, acts } = this.#parts
     const [first, second] = this.handles
     if (first === undefined || second === undefined) return
     await Promise.all(this.handles.map((handle) => handle.start()))
@@ -89,7 +89,7 @@ export class SceneRunner {
     })
     this.#stage = stage
     await stage.rest(second, true)
-    for (const act of ACTS) {
+    for (const act of acts) {
       if (signal.aborted || isEnough()) break
       await stage.play(act)
       this.#scenes += act.length
