@@ -24,6 +24,54 @@ describe('a watcher', () => {
     expect(begun).toEqual(['agent-1', 'agent-1'])
   })
 
+  it('counts of each session what happened to it', () => {
+    const watcher = watch([
+      ...(['superseded', 'abandoned', 'failed'] as const).flatMap(
+        (end) =>
+          [
+            ['compaction started', {}],
+            [`compaction ${end}`, { reason: 'aborted' }],
+            ['message admitted', { mail: 1 }],
+          ] as const,
+      ),
+      ...[['compaction started', {}] as const, ['compaction failed', { reason: 'other' }] as const],
+      ...[['turn ended', {}] as const, ['compaction started', {}] as const],
+    ])
+    watcher.hear({ ...row(30, 'turn ended', {}), sessionId: 'agent-2' as never })
+    expect(watcher.of('agent-1')).toEqual({
+      ...{ compactions: 0, failed: 4, torn: 3, takeOvers: 0, turns: 1 },
+      ...{ isCompacting: true, isHeld: false, meanwhile: new Set() },
+    })
+    expect(watcher.of('agent-3')).toEqual({
+      ...{ compactions: 0, failed: 0, torn: 0, takeOvers: 0, turns: 0 },
+      ...{ isCompacting: false, isHeld: false, meanwhile: new Set() },
+    })
+    expect(watcher.sum(({ turns, failed }) => turns + failed)).toBe(6)
+  })
+
+  it('reports a turn that is recovered twice under one fence', () => {
+    const recovered = [1, 2, 1, 1].map((fence) => ['turn recovered', { fence }] as const)
+    const watcher = watch(recovered)
+    expect(watcher.recoveredTwice).toEqual([...Array(2)].map(() => 'agent-1 under fence 1'))
+  })
+
+  it('watches until it is told to end', async () => {
+    const ended = new AbortController()
+    const asked: unknown[] = []
+    const store = {
+      readAudit: async (query: unknown) => {
+        asked.push(query)
+        if (asked.length === 2) ended.abort()
+        return []
+      },
+    }
+    await new Watcher(store, () => {}).run(ended.signal)
+    expect(asked).toEqual([
+      { after: 0, limit: 500 },
+      { after: 0, limit: 500 },
+    ])
+  })
+
   it('reports a take-over if the previous holder did not release the session', () => {
     const watcher = watch([
       ['lease acquired', { fence: 1 }],

@@ -15,7 +15,6 @@ export interface SessionFigures {
   /** Acquired although the last holder had not released it. */
   takeOvers: number
   turns: number
-  stopped: number
   isCompacting: boolean
   /** Mail admitted while a compaction ran. */
   readonly meanwhile: Set<number>
@@ -100,7 +99,6 @@ export class Watcher {
         break
       case 'turn ended':
         session.turns += 1
-        if (facts['ended'] === 'stopped') session.stopped += 1
         break
       case 'turn recovered': {
         const recovery = `${sessionId} under fence ${String(facts['fence'])}`
@@ -136,7 +134,7 @@ export class Watcher {
     let known = this.#sessions.get(agent)
     if (known === undefined) {
       known = {
-        ...{ compactions: 0, failed: 0, torn: 0, takeOvers: 0, turns: 0, stopped: 0 },
+        ...{ compactions: 0, failed: 0, torn: 0, takeOvers: 0, turns: 0 },
         ...{ isCompacting: false, meanwhile: new Set<number>(), isHeld: false },
       }
       this.#sessions.set(agent, known)

@@ -12,7 +12,7 @@ import { openTaskOf, type TrackedMessage } from './ledger.ts'
  * that no compaction covers is in the context.
  */
 export async function examine(
-  handle: ProcessHandle,
+  handle: Pick<ProcessHandle, 'name' | 'ask'>,
   letters: readonly TrackedMessage[],
   kept: KeptSession,
   store: Reads,
@@ -35,7 +35,11 @@ export async function examine(
   return asked
 }
 
-async function askAgent(handle: ProcessHandle, key: string, text: string): Promise<string> {
+async function askAgent(
+  handle: Pick<ProcessHandle, 'name' | 'ask'>,
+  key: string,
+  text: string,
+): Promise<string> {
   const agent = handle.name
   try {
     const admitted = await handle.ask({

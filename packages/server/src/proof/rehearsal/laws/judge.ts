@@ -115,7 +115,7 @@ export function judge(
     const isDue = !evidence.isCutShort
     if (isDue && session.compactions === 0) findings.broken('compacted', `${agent} never was`)
     else if (isDue && received === 0)
-      findings.broken('compacted', `${agent} was received nothing meanwhile`)
+      findings.broken('compacted', `${agent} received nothing meanwhile`)
     if (session.torn > 0) findings.broken('untorn', `${agent}: ${session.torn} were broken off`)
     judgeReproduced(acknowledged, ends, evidence.wire, findings)
   }

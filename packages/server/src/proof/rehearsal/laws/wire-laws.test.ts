@@ -61,6 +61,50 @@ describe('judgeWire', () => {
     ])
   })
 
+  it('requires messages below nine tenths of the bound, in each step that was answered', async () => {
+    const entries = [
+      ...[said(1, 'One.', 809), said(2, 'Two.', 810), answer(3, 2), entry(4, 'result', {})],
+      ...[said(5, 'Three.'), answer(6, 5), end(7, 'stopped'), said(8, 'Four.'), answer(9, 8)],
+    ]
+    const missed = (...texts: readonly string[]) =>
+      offencesOf({ [FIRST]: { entries, requests: texts } })
+    expect(await missed('"One."', '"Four."')).toEqual([])
+    expect(await missed('"Two."', '"Three."')).toEqual([
+      `${FIRST}: the step at 2 was not sent all that it is about`,
+    ])
+  })
+
+  it('requires nothing that was given up, covered behind an erasure, or erased itself', async () => {
+    const missing = async (...entries: readonly Entry[]) =>
+      (await offencesOf({ [FIRST]: { entries, requests: ['"One."', '"Two."'] } })).length
+    const givenUp = [said(1, 'One.'), end(2, 'failed'), entry(3, 'compaction', { covers: 2 })]
+    expect(await missing(...givenUp, said(4, 'Two.'), answer(5, 4), end(6))).toBe(0)
+    const covered = [said(1, 'One.'), answer(2, 1), end(3), entry(4, 'compaction', { covers: 3 })]
+    const behind = [said(6, 'Two.'), answer(7, 6), end(8)]
+    const erased = (replaces: object | null) => entry(5, 'erasure', { replaces })
+    expect(await missing(...covered, erased(null), ...behind)).toBe(0)
+    expect(await missing(...covered, erased({ covers: 3 }), ...behind)).toBe(0)
+    expect(await missing(...covered, erased({ covers: 0 }), ...behind)).toBe(1)
+    expect(await missing(...covered, entry(5, 'revert', { previous: 4 }), ...behind)).toBe(0)
+    const gone = { ...said(1, 'One.'), body: null } as Entry
+    expect(await missing(gone, answer(2, 1), end(3), said(4, 'Two.'), answer(5, 4), end(6))).toBe(0)
+  })
+
+  it('looks at the open sessions of the stage', async () => {
+    const broken = { ...conversation(), requests: [] }
+    expect(await offencesOf({ 'agent-1': broken })).toEqual([])
+    expect(await offencesOf({ [FIRST]: broken }, 'closed')).toEqual([])
+  })
+
+  it('requires no text of a message that has none', async () => {
+    const bodies = ['null', '[]', '{}', '{"message":{}}', '{"message":{"parts":[]}}']
+    bodies.push('{"message":{"parts":[null]}}', '{"message":{"parts":[{"text":7}]}}')
+    for (const body of bodies) {
+      const entries = [{ ...said(1, ''), body } as Entry, answer(2, 1), end(3)]
+      expect(await offencesOf({ [FIRST]: { entries, requests: ['x'] } })).toEqual([])
+    }
+  })
+
   it('finds a handoff with the facts of another session', async () => {
     const { entries, requests } = conversation()
     const handoff = { ...entry(7, 'compaction', { covers: 3 }), body: `${SECOND} page 1` } as Entry
@@ -74,10 +118,10 @@ interface Recorded {
   readonly requests: readonly string[]
 }
 
-async function offencesOf(recorded: Readonly<Record<string, Recorded>>) {
+async function offencesOf(recorded: Readonly<Record<string, Recorded>>, state = 'open') {
   const rows = Object.keys(recorded)
     .sort()
-    .map((id) => ({ id, state: 'open', limits: { inputTokens: 900 } }) as never)
+    .map((id) => ({ id, state, limits: { inputTokens: 900 } }) as never)
   const findings = new Findings()
   const stage = {
     store: { listSessions: async ({ limit }: { limit: number }) => rows.slice(0, limit) },
@@ -107,6 +151,6 @@ function answer(number: number, upto: number): Entry {
   return entry(number, 'assistant', { upto })
 }
 
-function end(number: number): Entry {
-  return entry(number, 'turn', { ended: 'answered' })
+function end(number: number, ended = 'answered'): Entry {
+  return entry(number, 'turn', { ended })
 }

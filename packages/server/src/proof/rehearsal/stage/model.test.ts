@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openTaskOf } from '../laws/ledger.ts'
+import { SUMMARY_MODEL } from '../terms.ts'
 import { openQuestion, parcelQuestion, RehearsalModel } from './model.ts'
 
 describe('the model of a rehearsal', () => {
@@ -14,16 +15,22 @@ describe('the model of a rehearsal', () => {
 
   it('answers from the messages in its request', async () => {
     const answer = await ask(['user', told], ['user', parcelQuestion('agent-1.7')])
-    expect(answer.content).toContain('I was told: [agent-1.7] The code word')
-    expect(answer.content).toContain('maple-83')
+    expect(answer.content).toBe(`I was told: ${told}`)
+    const long = `The code word of parcel p1x7 is ${'maple'.repeat(100)}.`
+    const cut = await ask(['user', long], ['user', parcelQuestion('agent-1.7')])
+    expect(cut.content).toBe(`I was told: ${long.slice(0, 400)}`)
   })
 
   it('searches the session before it says that it has no record', async () => {
     const question = ['user', parcelQuestion('agent-1.7')] as const
     const { tool_calls } = await ask(['user', 'Hello.'], question)
-    expect(tool_calls).toMatchObject([{ function: { name: 'recall' } }])
-    expect((await ask(question, ['tool', told])).content).toContain('I looked it up:')
-    expect((await ask(question, ['tool', 'Nothing was found.'])).content).toContain('no record')
+    expect(tool_calls).toMatchObject([
+      { function: { name: 'recall', arguments: '{"query":"p1x7","limit":5}' } },
+    ])
+    expect((await ask(question, ['tool', told])).content).toBe(`I looked it up: ${told}`)
+    expect((await ask(question, ['tool', 'Nothing was found.'])).content).toBe(
+      'I have no record of p1x7.',
+    )
   })
 
   it('answers a question once, even if other messages follow it', async () => {
@@ -37,8 +44,15 @@ describe('the model of a rehearsal', () => {
   it('is idle only if no request is open', async () => {
     const question = ['user', openQuestion('agent-1')] as const
     const task = ['user', `Please ${openTaskOf('agent-1')}.`] as const
-    expect((await ask(task, question)).content).toContain(openTaskOf('agent-1'))
-    expect((await ask(question, ['tool', 'Nothing was found.'])).content).toContain('idle')
+    expect((await ask(task, question)).content).toBe(`I was told: Please ${openTaskOf('agent-1')}.`)
+    const { tool_calls } = await ask(question)
+    expect(tool_calls).toMatchObject([
+      { function: { arguments: `{"query":"open ${openTaskOf('agent-1')}","limit":5}` } },
+    ])
+    expect((await ask(question, ['tool', 'Nothing was found.'])).content).toBe(
+      'I am idle: nothing is open.',
+    )
+    expect((await ask(['user', 'Question: what else?'])).content).toContain('stand-in')
   })
 
   it('records which messages it received word for word, including those of other sessions', async () => {
@@ -49,6 +63,44 @@ describe('the model of a rehearsal', () => {
     expect(model.record().strays).toEqual([])
     await ask(['user', '[agent-2.1] The code word of parcel agent-2.1 is alder.'])
     expect(model.record().strays).toEqual(['a request of agent-1 holds messages of agent-2'])
+    await ask(['user', 'Here are [agent-1.1] and [agent-2.1].'])
+    expect(model.record().strays[1]).toBe(
+      'a request of agent-1 holds messages of agent-1 and agent-2',
+    )
+  })
+
+  it('counts requests and the largest of them, and apart from them summaries', async () => {
+    const tokens: number[] = []
+    for (const text of ['Hello.', told.repeat(3), 'Bye.']) {
+      await ask(['user', text])
+      tokens.push(model.record().tokensMax)
+    }
+    expect(tokens[1]).toBeGreaterThan(tokens[0] ?? 0)
+    expect(tokens[2]).toBe(tokens[1])
+    expect(model.record()).toMatchObject({ requests: 3, summaries: 0 })
+    const before = performance.now()
+    await Promise.all([
+      askAs(SUMMARY_MODEL, ['user', `${told} [agent-1.7]`.repeat(9)]),
+      askAs(SUMMARY_MODEL, ['user', '[agent-1.1] beside [agent-2.1]']),
+      askAs('other', ['user', `${told}`.repeat(9)]),
+    ])
+    // Other things are to happen while a summary is written.
+    expect(performance.now() - before).toBeGreaterThanOrEqual(990)
+    expect(model.record()).toEqual({
+      ...{ requests: 3, summaries: 2, tokensMax: tokens[1], seen: new Set(['agent-1.7']) },
+      strays: ['a request of summary holds messages of agent-1 and agent-2'],
+    })
+  })
+
+  it('tells which agents wait for an answer, and since when', async () => {
+    model.server.faults.next('half-open')
+    const ended = new AbortController()
+    const waiting = ask(['user', 'Hello.'], ended.signal).catch(() => {})
+    await expect.poll(() => model.waitingFor(20)).toEqual(['agent-1'])
+    expect(model.waitingFor(60_000)).toEqual([])
+    ended.abort()
+    await waiting
+    await expect.poll(() => model.waitingFor(0)).toEqual([])
   })
 
   it('returns at the same address after an outage', async () => {
@@ -63,8 +115,16 @@ describe('the model of a rehearsal', () => {
     readonly tool_calls?: unknown
   }
 
-  async function ask(...said: readonly (readonly [role: string, text: string])[]): Promise<Said> {
-    const messages = said.flatMap<object>(([role, content], at) => {
+  type Line = readonly [role: string, text: string]
+
+  async function ask(...said: readonly (Line | AbortSignal)[]): Promise<Said> {
+    return await askAs('agent-1', ...said)
+  }
+
+  async function askAs(model: string, ...said: readonly (Line | AbortSignal)[]): Promise<Said> {
+    const lines = said.filter((each): each is Line => !(each instanceof AbortSignal))
+    const signal = said.find((each) => each instanceof AbortSignal) ?? null
+    const messages = lines.flatMap<object>(([role, content], at) => {
       if (role !== 'tool') return [{ role, content }]
       const id = `call-${at}`
       const call = { id, type: 'function', function: { name: 'recall', arguments: '{}' } }
@@ -77,7 +137,8 @@ describe('the model of a rehearsal', () => {
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'agent-1', messages, tools }),
+      body: JSON.stringify({ model, messages, tools }),
+      signal,
     })
     const { choices } = (await response.json()) as { choices: readonly { message: Said }[] }
     const [choice] = choices
