@@ -43,7 +43,8 @@ export interface Located {
 
 export function jsonKindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 /** The text, or a substitute, for comparison and display. */

@@ -196,8 +196,7 @@ export const erasures: readonly StoreCase[] = [
       const body = { name: 'rule', text: 'canary' }
       const mail = await fixture.admit(body, asked)
       const withdrawn = await fixture.admit(body, { ...asked, key: 'k2' })
-      const [waiting] = await store.listMail({ sessionId: fixture.id, limit: 1 })
-      assert.ok(waiting?.body?.includes('canary'))
+      assert.ok((await everything(store, fixture.id)).includes('canary'))
       const pin = { name: 'rule', change: 'set', body: 'canary', tokens: 5 } as const
       const set = await store.pin({ ...fixture.fenced(), ...pin, settles: [mail] })
       fixture.tail = expectKind(set, 'appended').tail
@@ -323,6 +322,8 @@ export const erasures: readonly StoreCase[] = [
       }
       await fixture.pin('rule', 'canary', 5)
       await fixture.compact((await fixture.row()).seen)
+      const mail = await fixture.admit('', { lane: 'notification', key: 'canary' })
+      await store.withdraw({ sessionId: fixture.id, mail })
       await fixture.admit(said('canary waits'))
       await deleteWhole(store, fixture.id)
       assert.ok(!(await everything(store, fixture.id)).includes('canary'))

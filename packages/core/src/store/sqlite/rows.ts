@@ -40,6 +40,12 @@ import {
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } from './tables.ts'
 import { embeddedIn, livingIn } from './vectors.ts'
 
+/** What an erasure leaves null. A control item drops its body when it is settled, and keeps its key. */
+const REMAINS: { readonly [table in keyof ErasedUpTo]: string } = {
+  entry: 'body',
+  mail: 'key',
+  reply: 'body',
+}
 const ENTRY_MAX = 2 ** 31 - 1
 const numberOf = ({ number }: { readonly number: number }) => number
 
@@ -350,7 +356,8 @@ export class SqliteRows implements Rows {
     const bodies = (table: keyof ErasedUpTo) =>
       this.#db
         .all(
-          `select id from ${table} where id > ? and id < ? and body is not null order by id limit ?`,
+          `select id from ${table} where id > ? and id < ?
+             and ${REMAINS[table]} is not null order by id limit ?`,
           packed(n, behind[table]),
           packed(n + 1, 0),
           limit,
