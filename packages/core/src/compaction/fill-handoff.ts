@@ -5,14 +5,9 @@ import { coveredUpTo } from './check.ts'
 import { withoutQuoted } from './digest.ts'
 import { type HandoffWork, yieldTurn } from './handoff-work.ts'
 import { headNumbers } from './layout.ts'
-import { buildLedger } from './ledger/build.ts'
+import { ledgerBuilder } from './ledger/build.ts'
 import { ENVELOPE_TOKENS, SECTION_TOKENS_MAX } from './plan/defaults.ts'
-import {
-  OMITTED_TOKENS,
-  type Preserved,
-  preserveUserMessages,
-  TITLE_TOKENS,
-} from './plan/preserve.ts'
+import { OMITTED_TOKENS, type Preserved, preserver, TITLE_TOKENS } from './plan/preserve.ts'
 
 /**
  * The user's own words and the ledger share the space that the other sections leave. The ledger takes
@@ -48,7 +43,8 @@ export async function fillHandoff(
   space: Space,
 ): Promise<FilledHandoff> {
   const { messages, plan, counters } = work
-  const first = await fill(work, bare, space)
+  const sources = await readSources(work)
+  const first = await fill(work, sources, bare, space)
   const { preserved, spare } = first
   const isCut = preserved.messages.some(({ truncated }) => truncated)
   if ((preserved.dropped === 0 && !isCut) || first.isFull) return first
@@ -63,22 +59,48 @@ export async function fillHandoff(
   const tokensMax = Math.min(most, covered * WORTH_SHARE, plan.targetTokens - besideTokens)
   const more = tokensMax - (most - spare)
   if (more < SPARE_TOKENS_MIN) return first
-  const second = await fill(work, bare, { ...space, wordTokens: space.wordTokens + more })
+  const second = await fill(work, sources, bare, { ...space, wordTokens: space.wordTokens + more })
   const isBetter = second.spare >= 0 && second.preserved.dropped <= preserved.dropped
   return isBetter ? second : first
 }
 
-async function fill(work: HandoffWork, bare: Handoff, space: Space) {
-  const { messages, plan, counters, earlier, budget } = work
-  const { layout, cut, allotment } = plan
-  const userTokens = work.userTokens ?? SECTION_TOKENS_MAX.user
-  const user = Math.min(userTokens, space.wordTokens - OMITTED_TOKENS)
-  const preserved = preserveUserMessages({
+/** What the sections are chosen from, read once: reading the head takes most of the time. */
+interface Sources {
+  readonly preserve: ReturnType<typeof preserver>
+  readonly buildLedger: ReturnType<typeof ledgerBuilder>
+}
+
+async function readSources(work: HandoffWork): Promise<Sources> {
+  const { messages, plan, counters, earlier } = work
+  const { layout, cut } = plan
+  const preserve = preserver({
     messages,
-    plan: { ...plan, allotment: { ...allotment, user: Math.max(space.openTokens, user) } },
+    plan,
     ...(earlier !== undefined && { earlier }),
     ...counters,
   })
+  await yieldTurn(work)
+  const buildLedger = ledgerBuilder({
+    head: messages.slice(layout.headFrom, cut),
+    numberOf: headNumbers(layout),
+    countTokens: counters.countTokens,
+    previous: [...(earlier?.ledger ?? []), ...(earlier?.files ?? []).map(asEntry)],
+    ...(earlier !== undefined && { earlierSummary: earlier.summary }),
+  })
+  await yieldTurn(work)
+  return { preserve, buildLedger }
+}
+
+async function fill(
+  work: HandoffWork,
+  { preserve, buildLedger }: Sources,
+  bare: Handoff,
+  space: Space,
+) {
+  const { counters, budget } = work
+  const userTokens = work.userTokens ?? SECTION_TOKENS_MAX.user
+  const user = Math.min(userTokens, space.wordTokens - OMITTED_TOKENS)
+  const preserved = preserve(Math.max(space.openTokens, user))
   await yieldTurn(work)
   const quoted = new Set(preserved.messages.map(({ number }) => number))
   const { omitted } = preserved
@@ -93,11 +115,6 @@ async function fill(work: HandoffWork, bare: Handoff, space: Space) {
   const { ledgerTokens } = budget.settings
   const ledgerMax = ledgerTokens === undefined ? LEDGER_TOKENS_MAX : space.ledgerTokens
   const ledger = buildLedger({
-    head: messages.slice(layout.headFrom, cut),
-    numberOf: headNumbers(layout),
-    countTokens: counters.countTokens,
-    previous: [...(earlier?.ledger ?? []), ...(earlier?.files ?? []).map(asEntry)],
-    ...(earlier !== undefined && { earlierSummary: earlier.summary }),
     tokensMax: Math.max(0, Math.min(ledgerMax, leftBy(worded) - TITLE_TOKENS)),
     summary: worded.summary,
     visible: [

@@ -19,39 +19,57 @@ import { eachValue } from './values.ts'
  * Always true: it fits `tokensMax`, whatever was in the previous ledger; no entry occurs twice;
  * text that is visible elsewhere takes no space here.
  */
-export interface LedgerRequest {
+export interface LedgerRequest extends LedgerSource, LedgerSpace {}
+
+export interface LedgerSource {
   /** The ledger of the earlier handoff; its entries compete with the new ones on equal terms. */
   readonly previous: readonly LedgerEntry[]
   /** The messages that are compacted away. */
   readonly head: readonly Message[]
   readonly numberOf: NumberOf
-  readonly tokensMax: number
   readonly countTokens: CountTokens
-  /** Texts that stay in the context anyway. */
-  readonly visible?: readonly string[]
-  /** The summary beside it, whose lines need not be repeated. */
-  readonly summary?: string
   /**
    * The earlier handoff's summary, if it is replaced: facts that only it contained would be lost.
    */
   readonly earlierSummary?: string
 }
 
+export interface LedgerSpace {
+  readonly tokensMax: number
+  /** Texts that stay in the context anyway. */
+  readonly visible?: readonly string[]
+  /** The summary beside it, whose lines need not be repeated. */
+  readonly summary?: string
+}
+
 /** In the order in which it is written; empty where nothing fits. */
 export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
-  const { tokensMax, countTokens } = request
-  const readings = readHead(request.head, request.numberOf)
-  if (request.earlierSummary !== undefined) {
-    const { earlierSummary: text, numberOf } = request
+  return ledgerBuilder(request)(request)
+}
+
+/** Reads the head once, however many sizes are tried. */
+export function ledgerBuilder(
+  source: LedgerSource,
+): (space: LedgerSpace) => readonly LedgerEntry[] {
+  const readings = readHead(source.head, source.numberOf)
+  if (source.earlierSummary !== undefined) {
+    const { earlierSummary: text, numberOf } = source
     readings.unshift({ text, source: 'kept', number: numberOf(0) - 1 })
   }
-  const replaced = gatherReplacedWords(request.head, request.numberOf)
-  const candidates: Candidates = {
-    lines: gatherLines(request, readings, replaced),
-    words: rankWords(request, readings, replaced),
+  const replaced = gatherReplacedWords(source.head, source.numberOf)
+  const words = rankWords(source, readings, replaced)
+  return (space) => {
+    const lines = gatherLines(source, readings, replaced, space.summary ?? '')
+    return chooseWithin({ ...source, ...space }, { lines, words })
   }
+}
+
+function chooseWithin(
+  { tokensMax, countTokens, visible: texts = [] }: LedgerSpace & Pick<LedgerSource, 'countTokens'>,
+  candidates: Candidates,
+): readonly LedgerEntry[] {
   const visible = new KnownWords()
-  for (const text of request.visible ?? []) visible.add(text)
+  for (const text of texts) visible.add(text)
 
   let charactersMax = tokensMax * CHARACTERS_PER_TOKEN_GUESS
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -88,12 +106,12 @@ function isLineKind(kind: LedgerKind): boolean {
 }
 
 function gatherLines(
-  request: LedgerRequest,
+  request: LedgerSource,
   readings: readonly HeadText[],
   replaced: readonly ReplacedWord[],
+  summary: string,
 ) {
   const found = new Map<string, LedgerEntry>()
-  const { summary = '' } = request
   const add = (entry: LedgerEntry) => {
     if (summary.includes(entry.text)) return
     // A repeated action is listed once, with its latest number.
@@ -117,7 +135,7 @@ function gatherLines(
 }
 
 function rankWords(
-  request: LedgerRequest,
+  request: LedgerSource,
   readings: readonly HeadText[],
   replaced: readonly ReplacedWord[],
 ): LedgerEntry[] {

@@ -6,7 +6,7 @@ import type { Counters } from '../counters.ts'
 import { headNumbers, isFinalReply } from '../layout.ts'
 import { findHostBlocks } from '../own-words/host-blocks.ts'
 import { isPlan, withoutHostBlocks } from '../own-words/pieces.ts'
-import { type MeasuredWords, measureWords } from './clear.ts'
+import { type MeasuredWords, measureWords, once } from './clear.ts'
 import type { CompactPlan } from './plan.ts'
 
 /**
@@ -41,9 +41,24 @@ export interface PreserveRequest extends Counters {
 
 /** The messages of the head, and those that the earlier handoff kept. */
 export function preserveUserMessages(request: PreserveRequest): Preserved {
-  const { messages, plan, earlier } = request
+  return preserver(request)(request.plan.allotment.user)
+}
+
+/** Reads and measures the messages once, however many sizes are tried. */
+export function preserver(request: PreserveRequest): (userTokens: number) => Preserved {
+  const { messages, plan, earlier, countMessage } = request
   const all = [...candidates(messages, plan, earlier)]
-  const chosen = choose({ ...request, measure: measuring(request) }, all)
+  const measure = measuring(request)
+  const distinct = once(() => withoutRepeated(all))
+  return (userTokens) =>
+    withOmitted(choose({ userTokens, all, distinct, measure, countMessage }), all, earlier)
+}
+
+function withOmitted(
+  chosen: Chosen,
+  all: readonly PreservedMessage[],
+  earlier: Handoff | undefined,
+): Preserved {
   if (chosen.dropped === 0 && earlier?.omitted === undefined) return chosen
   const quoted = new Set(chosen.messages.map(({ number }) => number))
   const dropped = all.map(({ number }) => number).filter((number) => !quoted.has(number))
@@ -65,7 +80,11 @@ export const OMITTED_TOKENS = 20
 
 type Chosen = Omit<Preserved, 'omitted'>
 
-interface Choice extends PreserveRequest {
+interface Choice extends Pick<Counters, 'countMessage'> {
+  readonly userTokens: number
+  readonly all: readonly PreservedMessage[]
+  /** Without requests that a newer one repeats. */
+  readonly distinct: () => readonly PreservedMessage[]
   readonly measure: (candidate: PreservedMessage) => Measured
 }
 
@@ -99,12 +118,13 @@ function measuring({ countMessage }: Counters): Choice['measure'] {
   }
 }
 
-function choose(request: Choice, all: readonly PreservedMessage[]): Chosen {
-  const { user } = request.plan.allotment
-  const whole = preserveWithin(request, all, () => user)
+function choose(request: Choice): Chosen {
+  const { userTokens, all } = request
+  const whole = preserveWithin(request, all, () => userTokens)
   if (isEnough(whole)) return whole
-  const distinct = withoutRepeated(all)
-  const uncut = distinct.length < all.length ? preserveWithin(request, distinct, () => user) : whole
+  const distinct = request.distinct()
+  const uncut =
+    distinct.length < all.length ? preserveWithin(request, distinct, () => userTokens) : whole
   const best = isEnough(uncut)
     ? uncut
     : preserveWithin(request, distinct, limitsFor(request, distinct))
@@ -147,18 +167,18 @@ export function countShortWords(
  * sentences come before long ones and before what was pasted, wherever they are.
  */
 function limitsFor(
-  { plan, measure }: Choice,
+  { userTokens, measure }: Choice,
   all: readonly PreservedMessage[],
 ): (candidate: PreservedMessage) => number {
   const sizes = new Map<PreservedMessage, { readonly whole: number; readonly least: number }>()
-  let left = plan.allotment.user
+  let left = userTokens
   for (const each of all) {
     const least = leastOf(measure(each))
     left -= Math.min(least, MESSAGE_TOKENS_MIN) + TITLE_TOKENS
     if (left < 0) break
     sizes.set(each, { whole: measure(each).bareTokens, least })
   }
-  const space = Math.floor(plan.allotment.user) - sizes.size * TITLE_TOKENS
+  const space = Math.floor(userTokens) - sizes.size * TITLE_TOKENS
   const list = [...sizes.values()]
   const isTight = list.reduce((sum, { least }) => sum + least, 0) > space
   const limitAt = (level: number, least: number) =>
@@ -185,12 +205,12 @@ function leastOf({ bareTokens, words }: Measured): number {
 
 /** Space left over goes to requests that a newer one repeats, newest first. */
 function withRepeated(
-  { plan, countMessage }: PreserveRequest,
+  { userTokens, countMessage }: Choice,
   { messages, dropped }: Chosen,
   repeated: readonly PreservedMessage[],
 ): Chosen {
   const cost = ({ message }: PreservedMessage) => countMessage(message) + TITLE_TOKENS
-  let left = messages.reduce((space, each) => space - cost(each), plan.allotment.user)
+  let left = messages.reduce((space, each) => space - cost(each), userTokens)
   const added: PreservedMessage[] = []
   for (const each of repeated.map(withoutHost)) {
     if (cost(each) > left) break
@@ -235,12 +255,12 @@ function sketchOf(text: string): string {
 }
 
 function preserveWithin(
-  { plan, measure, countMessage }: Choice,
+  { userTokens, measure, countMessage }: Choice,
   all: readonly PreservedMessage[],
   limitOf: (candidate: PreservedMessage) => number,
 ): Chosen {
   const kept: PreservedMessage[] = []
-  let left = plan.allotment.user
+  let left = userTokens
   let dropped = 0
   for (const each of all) {
     // Nothing more fits, so older messages are not counted.
@@ -256,7 +276,7 @@ function preserveWithin(
     const short = isShort ? bare : truncate(measured, limit)
     const shortTokens = isShort ? bareTokens : countMessage(short.message)
     // Where messages give way to each other, no image displaces words.
-    const mayAttach = isNewestOpen || limit >= plan.allotment.user
+    const mayAttach = isNewestOpen || limit >= userTokens
     const isWhole = mayAttach && wholeTokens + TITLE_TOKENS <= left
     const tokens = (isWhole ? wholeTokens : shortTokens) + TITLE_TOKENS
     if (tokens <= left) {
