@@ -108,16 +108,17 @@ function revert(state: State, view: SessionView, mail: MailItem): RuleOutcome {
 }
 
 /**
- * `{ name, text }` sets a pin; without `text` it is removed. `when: between-turns` lets it wait.
+ * `{ name, text }` sets a pin; without `text`, or with null, it is removed. `when: between-turns`
+ * lets it wait.
  */
 function pin(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const body = mailBody(mail)
-  const name = body['name']
-  const text = body['text']
+  const { name, text = null } = body
   // Memory changes only between turns, so that a turn sees one version of it.
   const isEarly = body['when'] === 'between-turns' && view.session.turnState === 'running'
   if (isEarly) return null
-  if (typeof name !== 'string' || !isId(name)) {
+  const isText = text === null || typeof text === 'string'
+  if (typeof name !== 'string' || !isId(name) || !isText) {
     return refuseControl(state, mail.number, { why: 'not-understood' })
   }
   return commitNew(state, (operation) => ({
@@ -126,9 +127,9 @@ function pin(state: State, view: SessionView, mail: MailItem): RuleOutcome {
       ...fencedBy(state, view),
       operation,
       name,
-      change: typeof text === 'string' ? 'set' : 'removed',
-      body: typeof text === 'string' ? text : null,
-      tokens: typeof text === 'string' ? mail.tokens : 0,
+      ...(text === null
+        ? { change: 'removed', body: null, tokens: 0 }
+        : { change: 'set', body: text, tokens: mail.tokens }),
       settles: [mail.number],
     },
   }))
