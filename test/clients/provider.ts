@@ -1,7 +1,7 @@
 import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Script } from '../../packages/server/src/proof/stand-in/answer.ts'
-import type { Speed } from '../../packages/server/src/proof/stand-in/play.ts'
+import type { Speed } from '../../packages/server/src/proof/stand-in/sending/play.ts'
 import { standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 
 /** A provider that notes what reaches it, and how much of it a prompt cache would have known. */

@@ -170,6 +170,42 @@ describe('makeAnswer to commands', () => {
   })
 })
 
+describe('makeAnswer to results', () => {
+  it('tells the name of each tool, whether it failed, and the first 400 characters', () => {
+    const part = (callId: string, text: string, more: object = {}) => ({
+      ...{ type: 'tool-result', callId, output: [{ type: 'text', text }], ...more },
+    })
+    const parts = [
+      ...[part('a', 'x'.repeat(401)), part('b', 'No.', { isError: true })],
+      ...[part('c', 'Yes.', { name: 'own' }), part('d', '')],
+    ]
+    const call = (id: string, name: string) => ({ type: 'tool-call', id, name, input: {} })
+    const { text } = answerTo(
+      user('Hello.'),
+      { role: 'assistant', parts: [call('a', 'old'), call('b', 'bash')] } as never,
+      { role: 'assistant', parts: [call('a', 'read')] } as never,
+      { role: 'tool', parts } as never,
+    )
+    expect(text.split('\n').slice(1)).toEqual([
+      ...[
+        `read answered: ${'x'.repeat(400)}`,
+        'bash failed: No.',
+        'own answered: Yes.',
+        'd answered: ',
+      ],
+    ])
+  })
+
+  it('names the first tool that is not offered', () => {
+    const { text } = answerTo(user('use one {}\nuse read {}\nuse two {}'))
+    expect(text).toContain('The tool one is not offered; offered: read, bash.')
+    const none = makeAnswer(ask([user('use one {}')], { tools: [] }))
+    expect(none.text).toContain('The tool one is not offered; offered: none.')
+    const odd = { tools: ['exec'], textTools: ['exec'] }
+    expect(makeAnswer(ask([user('use a-b {}')], odd)).text).toContain('The tool a-b is not offered')
+  })
+})
+
 describe('makeAnswer within a limit', () => {
   it('stops at the limit and says so', () => {
     const said = makeAnswer(ask([user(`say ${'word '.repeat(50)}`)], { tokensMax: 10 }))
@@ -180,6 +216,29 @@ describe('makeAnswer within a limit', () => {
   it('includes reasoning if the request asks for it', () => {
     const said = makeAnswer(ask([user('Hello.')], { wantsReasoning: true }))
     expect(said.reasoning).toBe('I read 1 messages.')
+    expect(makeAnswer(ask([user('Hello.')])).reasoning).toBe('')
+    const own = makeAnswer(ask([user('think twice')], { wantsReasoning: true }))
+    expect(own.reasoning).toBe('twice')
+    const script = () => ({ text: 'Yes.' })
+    expect(makeAnswer(ask([user('Hello.')], { wantsReasoning: true }), script)).toEqual({
+      ...{ reasoning: '', text: 'Yes.', calls: [], finish: 'stop' },
+    })
+  })
+
+  it('shares the limit between thoughts and words, and calls nothing beyond it', () => {
+    const answer = { reasoning: 'a'.repeat(20), text: 'b'.repeat(20) }
+    const calls = [{ name: 'read', input: '{}' }]
+    const within = (tokensMax: number) =>
+      makeAnswer(ask([user('Hello.')], { tokensMax }), () => ({ ...answer, calls }))
+    expect(within(10)).toEqual({ ...answer, calls, finish: 'tool-calls' })
+    const cut = { calls: [], finish: 'length' }
+    expect(within(9)).toEqual({ reasoning: answer.reasoning, text: 'b'.repeat(16), ...cut })
+    expect(within(3)).toEqual({ reasoning: 'a'.repeat(12), text: '', ...cut })
+  })
+
+  it('keeps the end that a script gives, and takes no call for another', () => {
+    const script = () => ({ calls: [{ name: 'read', input: '{}' }], finish: 'length' as const })
+    expect(makeAnswer(ask([user('Hello.')]), script).finish).toBe('length')
   })
 })
 

@@ -21,6 +21,25 @@ describe('readFault', () => {
     expect(readFault(' cut-json ;how=reset; after=0.9')).toMatchObject({ how: 'reset', after: 0.9 })
   })
 
+  it('reads every setting, and fills in the rest alike for each kind', () => {
+    const rest = { ms: 1_000, after: 0.5 }
+    expect(readFault('latency; ms=0; after=0')).toMatchObject({ kind: 'latency', ms: 0, after: 0 })
+    expect(readFault('latency; ms=2147483647; after=1')).toMatchObject({
+      ms: 2_147_483_647,
+      after: 1,
+    })
+    for (const text of ['latency; ms=2147483648', 'latency; ms=-1', 'cut-json; after=1.01']) {
+      expect(() => readFault(text)).toThrow(UnknownFaultError)
+    }
+    expect(readFault('cut-stream')).toMatchObject({ kind: 'cut-stream', ...rest })
+    expect(readFault('status; code=599')).toMatchObject({ code: 599 })
+    expect(() => readFault('drip; pace=2')).toThrow('The fault drip has no setting "pace".')
+    expect(() => readFault('explode')).toThrow(/^There is no fault "explode"; known are /)
+    expect(new UnknownFaultError('x')).toMatchObject({
+      ...{ name: 'UnknownFaultError', code: 'unknown-fault', retryable: false },
+    })
+  })
+
   it.each([
     'explode',
     'drip; ms=soon',
@@ -50,6 +69,19 @@ describe('Faults', () => {
     expect([1, 2].map((number) => faults.take(target, number)?.kind)).toEqual(['html', 'html'])
     stop()
     expect(faults.take(target, 3)).toBeUndefined()
+  })
+
+  it('prefers the older of two standing faults, and forgets all when it is cleared', () => {
+    const faults = new Faults()
+    const stop = faults.always('html')
+    faults.always('blank')
+    faults.rates({ empty: 1 }, { seed: 1 })
+    expect(faults.take(target, 1)?.kind).toBe('html')
+    stop()
+    expect(faults.take(target, 2)?.kind).toBe('blank')
+    faults.next('refusal')
+    faults.clear()
+    expect([faults.waiting, faults.take(target, 3)]).toEqual([0, undefined])
   })
 
   it('puts the header of the request before the queue', () => {

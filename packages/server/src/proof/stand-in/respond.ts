@@ -4,7 +4,6 @@ import { makeAnswer, type Script } from './answer.ts'
 import { findFailure, findPace } from './commands.ts'
 import type { Fault } from './faults.ts'
 import type { JournalEntry } from './journal.ts'
-import type { PlayedResponse } from './play.ts'
 import { anthropicStandIn, readPrompt } from './protocols/anthropic.ts'
 import { EMBEDDING_PATHS, respondToEmbed } from './protocols/embeddings.ts'
 import { openaiChatStandIn } from './protocols/openai-chat.ts'
@@ -19,6 +18,7 @@ import {
   type StandInReply,
   usageOf,
 } from './protocols/protocol.ts'
+import type { PlayedResponse } from './sending/play.ts'
 import { spoil } from './spoil.ts'
 import { summarizeAll } from './summary.ts'
 

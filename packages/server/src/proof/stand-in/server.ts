@@ -6,9 +6,9 @@ import { parseDocument } from '#core/message/read-lines'
 import type { Script } from './answer.ts'
 import { type Fault, Faults, UnknownFaultError } from './faults.ts'
 import { Journal, type OpenEntry } from './journal.ts'
-import { type PlayedResponse, play, type Speed, silence } from './play.ts'
 import { Rejection } from './protocols/protocol.ts'
 import { findEndpoint, respond, respondWithError } from './respond.ts'
+import { type PlayedResponse, play, type Speed, silence } from './sending/play.ts'
 
 /**
  * A model server without a provider: OpenAI chat and Responses and Anthropic Messages over real

@@ -2,6 +2,7 @@ import type OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
 import {
+  ASK,
   CALLED,
   eventsOf,
   readFrame,
@@ -107,6 +108,32 @@ describe("OpenAI's Responses", () => {
       },
       { type: 'response.refusal.delta', sequence_number: 4, ...place, delta: 'No.' },
       { type: 'response.refusal.done', sequence_number: 5, ...place, refusal: 'No.' },
+    ])
+  })
+
+  it('call a tool that takes text in an item of its own', () => {
+    const calls = [{ name: 'exec', input: 'ls -a' }]
+    const reply = replyWith(
+      { calls, finish: 'tool-calls' },
+      { ask: { ...ASK, textTools: ['exec'] } },
+    )
+    const call = {
+      ...{ id: responseIdOf(reply, 'ctc_'), call_id: responseIdOf(reply, 'call_') },
+      ...{ type: 'custom_tool_call', status: 'completed', name: 'exec', input: 'ls -a' },
+    }
+    const { output } = openaiResponsesStandIn.writeWhole(reply) as { output: JsonObject[] }
+    expect(output).toEqual([call])
+    const place = { item_id: call.id, output_index: 0 }
+    const type = 'response.custom_tool_call_input'
+    expect(eventsOf(openaiResponsesStandIn, reply).slice(2, -1)).toEqual([
+      {
+        ...{ type: 'response.output_item.added', sequence_number: 2, output_index: 0 },
+        item: { ...call, status: 'in_progress', input: '' },
+      },
+      { type: `${type}.delta`, sequence_number: 3, ...place, delta: 'ls -' },
+      { type: `${type}.delta`, sequence_number: 4, ...place, delta: 'a' },
+      { type: `${type}.done`, sequence_number: 5, ...place, input: 'ls -a' },
+      { type: 'response.output_item.done', sequence_number: 6, output_index: 0, item: call },
     ])
   })
 

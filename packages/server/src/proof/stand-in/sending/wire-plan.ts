@@ -1,5 +1,5 @@
-import type { CutEnding, Fault } from './faults.ts'
-import type { Frame } from './protocols/protocol.ts'
+import type { CutEnding, Fault } from '../faults.ts'
+import type { Frame } from '../protocols/protocol.ts'
 
 /** How an answer is sent: which bytes, how fast, and how it ends. */
 export interface WirePlan {

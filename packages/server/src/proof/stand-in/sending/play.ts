@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fault } from './faults.ts'
-import type { Frame } from './protocols/protocol.ts'
+import type { Fault } from '../faults.ts'
+import type { Frame } from '../protocols/protocol.ts'
 import { planWire, type WirePlan } from './wire-plan.ts'
 
 /** The speed of the emulated model, read again for every piece. Absent: no delay. */
