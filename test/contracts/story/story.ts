@@ -107,9 +107,10 @@ export class Story {
   }
 }
 
-/** Without hashes and salts; times differ from run to run. */
+/** Hashes, salts and times differ from run to run; of two kinds of hash it is shown that they are there. */
 function masked(value: JsonValue): string {
   return JSON.stringify(value, (name, item: unknown) => {
+    if (/^(?:title|key)Hash$/.test(name)) return '#'
     if (/(?:hash|salt)$/i.test(name)) return item === null || item === '' ? item : undefined
     if (name === 'beat') return typeof item === 'number' ? 'beat' : item
     const isTime =

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { assistant, toolCall, toolResult, user } from '../../../../../test/support/builders.ts'
 import { RICH } from '../../../../../test/support/documents/rich.ts'
+import type { JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import type { Message, Part } from '../message.ts'
 import { CODECS } from './all.ts'
@@ -91,5 +92,25 @@ describe.each(codecs)('a document of $name', (codec) => {
     const read = codec.parse(document)
     const written = codec.format({ ...read, messages: renewed(read.messages) })
     expect(written).toEqual(renewed(document))
+  })
+
+  it('is written without a part that was taken out, wherever its words stood', () => {
+    let count = 0
+    const unique = JSON.parse(
+      JSON.stringify(document).replaceAll(/old/g, () => `old${count++}_`),
+    ) as JsonValue
+    const read = codec.parse(unique)
+    const left: unknown[] = []
+    for (const [at, message] of read.messages.entries()) {
+      for (const part of 'parts' in message ? message.parts : []) {
+        const parts = (message as { parts: readonly Part[] }).parts.filter((each) => each !== part)
+        const messages = read.messages.with(at, { ...message, parts } as Message)
+        const written = JSON.stringify(codec.format({ ...read, messages }))
+        const { origin: _, ...own } = part
+        const words = JSON.stringify(own).match(/old\d+_/g) ?? []
+        for (const word of words) if (written.includes(word)) left.push([word, own])
+      }
+    }
+    expect(left).toEqual([])
   })
 })

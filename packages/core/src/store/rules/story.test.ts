@@ -26,7 +26,7 @@ const TOLD = String.raw`
 {"audit":[4,"one","route pointed",null,null,{"agent":"ada","channel":"chat","address":"x","version":3}]}
 {"setTitle":{"kind":"done"}}
 {"one":{"title":"Boats"}}
-{"audit":[5,"one","settings changed",null,null,{"what":"title"}]}
+{"audit":[5,"one","settings changed",null,null,{"what":"title","titleHash":"#"}]}
 {"setTitle":{"kind":"unknown"}}
 {"stageBlob":{"kind":"staged"}}
 {"admit m1":{"kind":"admitted","sessionId":"one","mail":1,"runner":null}}
@@ -232,14 +232,14 @@ const TOLD = String.raw`
 {"entry":{"kind":"assistant","meta":{"turn":1,"upto":1,"renderer":"recorded","calls":["c1"],"blobs":[]},"number":2,"operation":"o48","fence":0,"at":"now","tokens":3,"body":"{\"parts\":[{\"text\":\"calling\",\"type\":\"text\"}],\"role\":\"user\"}"}}
 {"entry":{"kind":"result","meta":{"call":"c1","outcome":"ok","blobs":[]},"number":3,"operation":"o48","fence":0,"at":"now","tokens":3,"body":"{\"parts\":[{\"text\":\"found\",\"type\":\"text\"}],\"role\":\"user\"}"}}
 {"entry":{"kind":"assistant","meta":{"turn":1,"upto":3,"renderer":"recorded","calls":[],"blobs":[]},"number":4,"operation":"o48","fence":0,"at":"now","tokens":3,"body":"{\"parts\":[{\"text\":\"answered\",\"type\":\"text\"}],\"role\":\"user\"}"}}
-{"entry":{"kind":"turn","meta":{"turn":1,"ended":"answered"},"number":5,"operation":"o48","fence":0,"at":"now","tokens":0,"body":"null"}}
+{"entry":{"kind":"turn","meta":{"turn":1,"ended":"answered","keyHash":"#"},"number":5,"operation":"o48","fence":0,"at":"now","tokens":0,"body":"null"}}
 {"audit":[48,"two","entries adopted",null,null,{"from":1,"to":5,"turn":1}]}
 {"recordEntries":{"kind":"duplicate","entry":5}}
 {"recordEntries":{"kind":"conflict","entry":5}}
 {"recordEntries":{"kind":"moved"}}
 {"recordEntries":{"kind":"recorded","entry":6}}
 {"two":{"tail":7}}
-{"entry":{"kind":"record","meta":{},"number":6,"operation":"o50","fence":0,"at":"now","tokens":0,"body":"{\"a\":1}"}}
+{"entry":{"kind":"record","meta":{"keyHash":"#"},"number":6,"operation":"o50","fence":0,"at":"now","tokens":0,"body":"{\"a\":1}"}}
 {"entry":{"kind":"record","meta":{},"number":7,"operation":"o50","fence":0,"at":"now","tokens":0,"body":"{\"b\":2}"}}
 {"audit":[49,"two","entries adopted",null,null,{"from":6,"to":7}]}
 {"deleteSession":{"kind":"forked","forks":["three"]}}

@@ -130,15 +130,20 @@ function messageEntries(message: PlainMessage): readonly JsonObject[] {
   ]
 }
 
-/** The present sections; a removed section stays removed. */
-function sectionsOf(parts: readonly Part[], inner: JsonObject): JsonObject {
-  if (parts.length === 0) return {}
-  const named = parts.flatMap((part) => {
+/** The present sections, in their order; null stays, as the mark of one that was removed. */
+function sectionsOf(parts: readonly Part[], { sections }: JsonObject): JsonObject {
+  const texts = parts.flatMap((part) => {
     const name = ownOrigin(part, FORMAT)?.fields?.['name']
-    return part.type === 'text' && typeof name === 'string' ? [[name, part.text]] : []
+    return part.type === 'text' && typeof name === 'string' ? [[name, part.text] as const] : []
   })
-  const known = isObject(inner['sections']) ? inner['sections'] : {}
-  return { sections: { ...known, ...Object.fromEntries(named) } }
+  if (!isObject(sections) && texts.length === 0) return {}
+  const named = new Map<string, JsonValue>(texts)
+  const known = isObject(sections) ? sections : Object.fromEntries(named)
+  const present = Object.entries(known).flatMap(([name, text]) => {
+    const now = typeof text === 'string' ? named.get(name) : text
+    return now === undefined ? [] : [[name, now]]
+  })
+  return { sections: Object.fromEntries(present) }
 }
 
 function innerOf(fields: JsonObject | undefined): JsonObject {
