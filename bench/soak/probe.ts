@@ -14,6 +14,8 @@ export interface Probed {
   readonly externalBytes: number
   /** Of the other threads, garbage included: only a thread itself can collect its heap. */
   readonly threadHeapBytes: number
+  /** What V8 holds for the heaps of all threads, empty pages included. */
+  readonly reservedHeapBytes: number
   readonly timers: number
   readonly emitters: number
   readonly abortSignals: number
@@ -22,6 +24,7 @@ export interface Probed {
   readonly listeners: number
   /** Sockets, files, threads and everything else that keeps the event loop alive. */
   readonly handles: number
+  /** Without the probe's own: four walks through the heap a minute were 40 % of a light load's. */
   readonly cpuMs: number
 }
 
@@ -43,7 +46,10 @@ const timer = setTimeout(() => {}, 0)
 clearTimeout(timer)
 const Timeout = timer.constructor
 
+let ownMs = 0
+
 async function probe(): Promise<Probed> {
+  const cpuMs = usedMs() - ownMs
   const count = (kind: Parameters<typeof queryObjects>[0]) =>
     queryObjects(kind, { format: 'count' })
   const counts = {
@@ -53,15 +59,21 @@ async function probe(): Promise<Probed> {
     promises: count(Promise),
   }
   globalThis.gc?.()
-  const { rss, heapUsed, external } = process.memoryUsage()
+  const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
   const heaps = await Promise.all([...workers].map((worker) => worker.getHeapStatistics()))
-  const { user, system } = process.cpuUsage()
+  ownMs = usedMs() - cpuMs
   return {
     ...{ rssBytes: rss, heapBytes: heapUsed, externalBytes: external },
     threadHeapBytes: heaps.reduce((sum, { used_heap_size: used }) => sum + used, 0),
+    reservedHeapBytes: heaps.reduce((sum, { total_heap_size: all }) => sum + all, heapTotal),
     ...counts,
     listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
     handles: process.getActiveResourcesInfo().filter((kind) => kind !== 'Timeout').length,
-    cpuMs: (user + system) / 1_000,
+    cpuMs,
   }
+}
+
+function usedMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }

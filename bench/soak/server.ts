@@ -18,6 +18,13 @@ export interface Peers {
   readonly people: readonly number[]
 }
 
+export interface Served extends Probed {
+  readonly descriptors: number
+  /** Resident memory that is no file: without the program's own code, which is read in as it is used. */
+  readonly anonymousBytes: number
+  readonly allocatorBytes: number
+}
+
 /** `throughline serve` on a folder that outlives it, with the probe inside. */
 export class SoakServer {
   readonly url: string
@@ -61,17 +68,17 @@ export class SoakServer {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
-  async probe(): Promise<
-    Probed & { readonly descriptors: number; readonly allocatorBytes: number }
-  > {
+  async probe(): Promise<Served> {
     const heard = once(this.#child, 'message') as Promise<[Probed]>
     this.#child.send('probe')
     const [probed] = await heard
     const proc = `/proc/${this.#child.pid}`
+    const smaps = readFileSync(`${proc}/smaps`, 'utf8')
     return {
       ...probed,
       descriptors: readdirSync(`${proc}/fd`).length,
-      allocatorBytes: allocatorBytes(readFileSync(`${proc}/smaps`, 'utf8')),
+      anonymousBytes: anonymousBytes(smaps),
+      allocatorBytes: allocatorBytes(smaps),
     }
   }
 
@@ -93,14 +100,18 @@ export class SoakServer {
   }
 }
 
+function anonymousBytes(smaps: string): number {
+  const lines = smaps.matchAll(/^Anonymous: +(\d+) kB$/gm)
+  return lines.reduce((sum, [, kilobytes]) => sum + 1_024 * Number(kilobytes), 0)
+}
+
 const MAPPING = /^([0-9a-f]+)-[0-9a-f]+ rw\S* \S+ \S+ \d+ *(.*)\n(?:.*\n)*?Rss: +(\d+) kB$/gm
 /** Where glibc starts the arena of a thread. */
 const ARENA_BYTES = 64 * 2 ** 20
 
 /**
- * Resident memory of the C allocator: its heap and the arenas of threads. SQLite keeps its pages there,
- * up to 16 MB for each connection: with 4 messages a second that of the writer was full after 50 minutes,
- * that of the reader, which sees old pages more rarely, two thirds full after 75.
+ * Resident memory of the C allocator: its heap and the arenas of threads, gaps included. SQLite keeps its
+ * pages there.
  */
 function allocatorBytes(smaps: string): number {
   const owned = [...smaps.matchAll(MAPPING)].filter(([, start = '', name]) => {

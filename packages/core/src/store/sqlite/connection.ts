@@ -101,6 +101,13 @@ export const WAL_KEPT_BYTES = 16 * 1024 * 1024
  */
 export const DURABLE = { synchronous: 2, foreign_keys: 1, secure_delete: 1 } as const
 
+/**
+ * Pages that a connection keeps; a commit of another connection empties them. The system keeps the file
+ * beside them, so more buy little: reading 200 entries of one of 200 sessions in turn, in a store of ten
+ * million, took 0.53 ms of processor with 16 MB and 0.52 ms with 4 MB.
+ */
+const CACHE_KB = 4_000
+
 /** Settings of every writing connection; read-only connections need the last three. */
 export function configure(
   connection: SqliteConnection,
@@ -134,7 +141,7 @@ export function configure(
     pragma trusted_schema = off;
     pragma cell_size_check = on;
     pragma mmap_size = 0;
-    pragma cache_size = -16000;
+    pragma cache_size = -${CACHE_KB};
     pragma temp_store = memory;
   `)
 }
