@@ -33,6 +33,7 @@ export interface PlaceOptions {
   readonly store?: Store
   readonly port?: number
   readonly tokens?: Tokens
+  readonly clearingPath?: string
   readonly windowTokens?: number
   readonly model?: StandInOptions
   readonly settings?: Partial<SessionSettings>
@@ -52,6 +53,7 @@ export const SUMMARIES = 'stand-in-summaries'
 
 export async function openPlace(options: PlaceOptions): Promise<Place> {
   const { folder, port = 0, tokens, windowTokens = 200_000, settings, seams = {}, home } = options
+  const { clearingPath } = options
   const store = options.store ?? openMemoryStore()
   const model = standIn(options.model)
   const running = await model.start()
@@ -86,6 +88,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     dashboardFolder: folder,
     limits: { requestsPerMinute: 6_000_000, graceMs: 500, heartbeatMs: HEARTBEAT_MS },
     ...(tokens !== undefined && { tokens }),
+    ...(clearingPath !== undefined && { clearingPath }),
     ...(home !== undefined &&
       auditFolder !== undefined && {
         diagnostics: {

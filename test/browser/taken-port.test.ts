@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { openEntry } from '../../packages/server/src/cli/commands/page/entry.ts'
 import { tokenFor, tokensOf } from '../product/http-place.ts'
 import { answers, makeSession, message, say } from './hands.ts'
 import type { Place } from './place.ts'
@@ -102,6 +103,45 @@ describe('who listens on the port while the server is down', { timeout: 120_000 
     await page.getByRole('button', { name: 'Sign in' }).click()
     await say(page, 'say Back.')
     await answers(page).getByText('Back.').waitFor()
+  })
+
+  it('leaves nothing in the browser that stands between `page` and the real one', async (ctx) => {
+    const clearingPath = '/clearing'
+    const place = await open(ctx)
+    const port = Number(new URL(place.url).port)
+    await place.close()
+    const script = `addEventListener('fetch', (event) => {
+      const type = { headers: { 'content-type': 'text/html' } }
+      if (event.request.mode === 'navigate')
+        event.respondWith(new Response('<h1>Kept</h1>', type))
+    })`
+    // The browser does not ask for a newer script for a day, and keeps the page for a year.
+    const html = `<h1>Kept</h1><script>
+      navigator.serviceWorker.register('/sw.js', { updateViaCache: 'all' })
+      navigator.serviceWorker.ready.then(() => document.write('Registered'))</script>`
+    const other = await listenAt(ctx, port, ({ url }, response) => {
+      const isScript = url === '/sw.js'
+      response.setHeader('cache-control', 'public, max-age=31536000, immutable')
+      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+      response.end(isScript ? script : html)
+    })
+    const { page } = await visit(ctx, place.url)
+    await page.getByText('Registered').waitFor()
+    await other.close()
+    await open(ctx, { port, clearingPath })
+    const later = await page.context().newPage()
+    await later.goto(place.url)
+    await later.getByText('Kept').waitFor()
+    const entry = await openEntry({ url: place.url, clearing: clearingPath })
+    ctx.onTestFinished(() => entry.close())
+    await later.goto(entry.url)
+    await later.getByText('Live', { exact: true }).waitFor()
+    expect(later.url()).toMatch(`${place.url}/`)
+    await entry.used
+    await page.goto(place.url)
+    await page.getByText('Live', { exact: true }).waitFor()
+    const guessed = await fetch(`${place.url}/clear`, { headers: { origin: 'http://a.example' } })
+    expect([guessed.status, guessed.headers.get('clear-site-data')]).toEqual([403, null])
   })
 
   it('leaves a script in the browser that goes when the browser looks for a newer one', async (ctx) => {

@@ -10,6 +10,7 @@ export const SESSION_COMMANDS: Readonly<Record<'talk' | 'look' | 'keep', Command
     chat: async () => (await import('./commands/chat/chat.ts')).chatCommand(),
     send: async () => (await import('./commands/send/send.ts')).sendCommand(),
     mcp: async () => (await import('./commands/mcp/mcp.ts')).mcpCommand(),
+    page: async () => (await import('./commands/page/page.ts')).pageCommand(),
     demo: async () => (await import('./commands/demo/demo.ts')).demoCommand(),
   },
   look: {

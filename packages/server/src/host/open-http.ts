@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { sessionId } from '#core/base/ids'
+import { takePassedSocket } from '../gateway/http/access/passed-socket.ts'
 import { ListenError } from '../gateway/http/node-server.ts'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
 import type { HookOptions } from '../gateway/http/webhook.ts'
@@ -30,10 +31,13 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
   await removeDeadServers(kept.url)
   const announcement = prepareAnnouncement(kept.url)
   const servers = await findServers(kept.url)
+  const listeningFd = takePassedSocket(process.env)
   const served = await serveHttp({
     ...http,
+    ...(listeningFd !== undefined && { listeningFd }),
     ...{ runtime, logger },
     sockets: [socket, announcement.socket].filter((path) => path != null),
+    clearingPath: announcement.clearing,
     hooks: await readHooks(host, hooks),
     tokens: store,
     dashboardFolder: PAGE,

@@ -28,6 +28,8 @@ export interface ServerAddress {
   /** The address of the page and the API. */
   readonly url: string
   readonly socket: string
+  /** A path at which any page may have the browser remove what it keeps for this address. */
+  readonly clearing?: string
 }
 
 /** The path of a Unix domain socket has at most 103 bytes on macOS; its temporary name is longer. */
@@ -36,6 +38,8 @@ const SOCKET_PATH_BYTES_MAX = 90
 export interface Announcement {
   /** The socket path; null: this user has no private folder beside the store. */
   readonly socket: string | null
+  /** A secret path, `clearing` above. */
+  readonly clearing: string
   /** Call this once the server listens. */
   publish(url: string): void
   withdraw(): void
@@ -43,23 +47,23 @@ export interface Announcement {
 
 export function prepareAnnouncement(storeUrl: string): Announcement {
   const folder = serversFolder(storeUrl)
-  if (process.platform === 'win32' || !isMadePrivate(folder)) return NOT_ANNOUNCED
+  const clearing = `/${randomBytes(16).toString('base64url')}`
+  if (process.platform === 'win32' || !isMadePrivate(folder))
+    return { socket: null, clearing, publish() {}, withdraw() {} }
   const id = randomBytes(4).toString('hex')
   const [file, near] = [join(folder, `${id}.json`), join(folder, `${id}.sock`)]
   const isLong = Buffer.byteLength(near) > SOCKET_PATH_BYTES_MAX
   const socket = isLong ? join(mkdtempSync(join(tmpdir(), 'throughline-')), 's') : near
   return {
-    socket,
+    ...{ socket, clearing },
     publish(url) {
-      replaceFile(file, JSON.stringify({ url, socket }))
+      replaceFile(file, JSON.stringify({ url, socket, clearing }))
     },
     withdraw() {
       removeFiles(folder, file, socket)
     },
   }
 }
-
-const NOT_ANNOUNCED: Announcement = { socket: null, publish() {}, withdraw() {} }
 
 /** The servers of a store on this machine that accept connections, the newest first. */
 export async function findServers(storeUrl: string): Promise<readonly ServerAddress[]> {
@@ -139,8 +143,9 @@ function readAnnouncement(file: string): readonly (ServerAddress & { readonly fi
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
     if (!isObject(value)) return []
-    const { url, socket } = value
-    return typeof url === 'string' && typeof socket === 'string' ? [{ url, socket, file }] : []
+    const { url, socket, clearing } = value
+    if (typeof url !== 'string' || typeof socket !== 'string') return []
+    return [{ url, socket, file, ...(typeof clearing === 'string' && { clearing }) }]
   } catch {
     return [] // The server withdrew it just now.
   }

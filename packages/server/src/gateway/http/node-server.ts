@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { Door } from '#core/base/door'
 import { KnownError } from '#core/base/errors'
+import { isLoopback } from './access/addresses.ts'
 import { type HttpLimits, SlotPool } from './access/limits.ts'
 import { HttpProblem, type ProblemCode } from './problems.ts'
 
@@ -128,13 +129,24 @@ export class NodeServer {
     })
   }
 
-  async listen(host: string, port: number): Promise<AddressInfo> {
+  /** `passed`: a socket that another process opened there. */
+  async listen(host: string, port: number, passed?: number): Promise<AddressInfo> {
+    const named = `${host}:${port}`
     await new Promise<void>((resolve, reject) => {
       // It stays: a connection that cannot be accepted later must not end the process.
-      this.#server.on('error', (error) => reject(new ListenError(`${host}:${port}`, error)))
-      this.#server.listen(port, host, () => resolve())
+      this.#server.on('error', (error) => reject(new ListenError(named, error)))
+      const options = passed === undefined ? { host, port } : { fd: passed }
+      this.#server.listen(options, () => resolve())
     })
-    return this.#server.address() as AddressInfo
+    const found = this.#server.address() as AddressInfo
+    if (passed === undefined) return found
+    const { address, port: at } = found
+    const isNamed = address === host || (host === 'localhost' && isLoopback(`${address}`))
+    if (isNamed && at === port) return found
+    await this.close()
+    // The checks of the configured address would not hold there.
+    const why = `the service manager passed a socket at ${address ?? 'a path'}:${at ?? ''}: name the same address in both`
+    throw new ListenError(named, new Error(why))
   }
 
   async listenAtPath(path: string): Promise<void> {

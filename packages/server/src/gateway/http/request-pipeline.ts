@@ -16,7 +16,7 @@ import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts
 import type { Metrics } from './metrics.ts'
 import { KEY_FORM, PROBLEM_TYPE } from './open-api.ts'
 import { HttpProblem, toHttpProblem } from './problems.ts'
-import type { RoutedRequest } from './router.ts'
+import { CLEARING, type RoutedRequest } from './router.ts'
 
 /**
  * One request from its first check to its answer, always in this order: host, origin, caller, rate,
@@ -38,6 +38,8 @@ export interface PipelineDependencies {
   readonly clock: Clock
   readonly allowedHosts: readonly string[]
   readonly origins: AllowedOrigins
+  /** Where a page of any origin may have the browser remove what it keeps for this address. */
+  readonly clearingPath: string | null
   /** Aborted when the server closes. */
   readonly closing: AbortSignal
 }
@@ -55,6 +57,12 @@ const PREFLIGHT = {
   'access-control-allow-headers':
     'authorization, content-type, idempotency-key, last-event-id, x-request-id',
   'access-control-max-age': '600',
+}
+/** For a page of any origin. A browser that opens it goes on to our page, which no other origin may open. */
+const TO_PAGE = {
+  'content-type': 'text/html',
+  'cross-origin-resource-policy': 'cross-origin',
+  refresh: '0;url=/',
 }
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -112,6 +120,9 @@ export class RequestPipeline {
     const { edge, access, addresses, allowedHosts, origins, limits, clock } = this.#parts
     const { incoming, outgoing } = call
     checkHost(singleHost(incoming), allowedHosts)
+    if (incoming.url === this.#parts.clearingPath) {
+      return writeAnswer(outgoing, 200, { ...headers, ...CLEARING, ...TO_PAGE }, null)
+    }
     origins.check(incoming.headers)
     if (origins.isPreflight(incoming)) {
       this.#takeRequest(`address ${addresses.of(incoming)}`)

@@ -59,12 +59,15 @@ export class Router {
   }
 }
 
+/** Has the browser remove what it keeps for this address. */
+export const CLEARING = { 'clear-site-data': '"cache", "storage"' }
+
 /**
  * Our page has no service worker. One that a browser keeps for this address came from a program that
  * listened here while the server was down.
  */
 function noWorker(): HttpProblem {
-  return new HttpProblem('unknown-path', { headers: { 'clear-site-data': '"cache", "storage"' } })
+  return new HttpProblem('unknown-path', { headers: CLEARING })
 }
 
 function patternOf(path: string): RegExp {

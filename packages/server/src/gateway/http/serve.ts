@@ -29,6 +29,8 @@ export interface HttpOptions {
   readonly host?: string
   /** The port; 0: any free port. */
   readonly port?: number
+  /** The file descriptor of a socket that a service manager opened at this host and port. */
+  readonly listeningFd?: number
   /** Unix domain sockets in addition to the port; only the server's own user can open them. */
   readonly sockets?: readonly string[]
   /** The store implements this. If it holds a token, every request needs one. */
@@ -47,6 +49,8 @@ export interface HttpOptions {
   readonly forwardingHeader?: ForwardingHeader
   /** The folder of the web page; without it, no page is served. */
   readonly dashboardFolder?: string
+  /** A secret path at which any page may have the browser remove what it keeps for this address. */
+  readonly clearingPath?: string
   /** Facts read from disk, for operators. */
   readonly diagnostics?: DiagnosticsSources
 }
@@ -100,6 +104,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     ...{ limits, metrics, streams, logger, clock },
     allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
     origins: new AllowedOrigins(options.allowedOrigins ?? []),
+    clearingPath: options.clearingPath ?? null,
     closing: closing.signal,
   })
   const pages =
@@ -111,9 +116,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const onFailure = (error: unknown) =>
     logger.error(traceOf(error), 'a request failed and its connection was closed')
   const server = new NodeServer(handler, limits, isProxy, onFailure)
-  const address = await server.listen(host, port)
+  const { listeningFd } = options
+  const address = await server.listen(host, port, listeningFd)
   const url = urlOf(host, address)
-  peers.resolve(await PeerUsers.open(address.port).catch(() => null))
+  const ofPeers = listeningFd === undefined ? {} : { listeningFd }
+  peers.resolve(await PeerUsers.open(address.port, ofPeers).catch(() => null))
   const open = !isOpen ? 'nobody' : (await peers.promise) === null ? 'every-user' : 'own-user'
   const fromOwner: Handler = (incoming, outgoing) => {
     ownSockets.add(incoming.socket)

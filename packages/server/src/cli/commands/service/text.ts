@@ -53,6 +53,8 @@ function systemdUnit({ node, program, args, workingFolder }: ServiceFacts): stri
 # Keys go into the file that EnvironmentFile names, one NAME=value per line, mode 600.
 [Unit]
 Description=Throughline, sessions of AI agents
+# Tries again for good: a service that gave up would also close the socket that systemd holds for it.
+StartLimitIntervalSec=0
 
 [Service]
 WorkingDirectory=${unitPath(workingFolder)}

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isIPv4, type Socket } from 'node:net'
 import { endianness } from 'node:os'
@@ -36,16 +37,21 @@ export class PeerUsers {
     this.#read = read
   }
 
-  /** Null: this system does not report owners, not even of our own listening port. */
+  /**
+   * Null: this system does not report owners, not even of our own listening port. A service manager
+   * may have opened that one (`listeningFd`), as another user.
+   */
   static async open(
     port: number,
-    { userId = process.geteuid?.(), read = readTables }: { userId?: number; read?: ReadTable } = {},
+    options: { userId?: number; listeningFd?: number; read?: ReadTable } = {},
   ): Promise<PeerUsers | null> {
+    const { userId = process.geteuid?.(), listeningFd, read = readTables } = options
     if (userId === undefined) return null
+    const listenerId = listeningFd === undefined ? userId : fstatSync(listeningFd).uid
     for (let round = 0; round < TRIES; round++) {
       // Other programs may listen on this port too, at other addresses.
       const ours = new SocketTable(await read()).of(port).filter(({ state }) => state === LISTENING)
-      if (ours.some((row) => row.userId === userId)) return new PeerUsers(userId, read)
+      if (ours.some((row) => row.userId === listenerId)) return new PeerUsers(userId, read)
     }
     return null
   }
