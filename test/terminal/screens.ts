@@ -1,6 +1,6 @@
 import {
-  chmodSync,
   copyFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,7 +10,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, vi } from 'vitest'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { runHere } from './run-here.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures')
@@ -27,37 +28,61 @@ export function screens() {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-screens-'))
   const path = join(folder, 'throughline.db')
   const inFolder = (text: string) => text.replaceAll('FOLDER', folder)
-  beforeAll(async () => {
+  beforeEach(async () => {
     vi.stubEnv('TZ', 'UTC')
     vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 20) })
-    for (const name of ['throughline.db.anchor', 'throughline.db.commits'])
-      copyFileSync(join(EARLIER, name), join(folder, name))
-    writeFileSync(path, unpacked('version-0.1.0/throughline.db'))
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600)
-    // Whatever writes to it first brings it up to date.
-    await runHere('rename', SESSION, 'The code word is GRANITE', '--store', path)
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder)
+    for (const [name, bytes] of await upToDate())
+      writeFileSync(join(folder, name), bytes, { mode: 0o600 })
   })
-  afterAll(() => {
+  afterEach(() => {
     vi.useRealTimers()
     vi.unstubAllEnvs()
-    rmSync(folder, { recursive: true, force: true })
   })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
   return {
     folder,
     path,
     write: (name: string, bytes: string | Buffer) => writeFileSync(join(folder, name), bytes),
     read: (name: string) => readFileSync(join(folder, name), 'utf8').replaceAll(folder, 'FOLDER'),
-    /** `STORE` in a line stands for the option with the store, `FOLDER` for the folder of the test. */
-    async screen(line: string): Promise<string> {
-      const words = line.replace('STORE', '--store FOLDER/throughline.db').split(' ')
-      const { exitCode, stdout, stderr } = await runHere(...words.map(inFolder))
-      const told = stderr === '' ? '' : `--- for people ---\n${stderr}`
-      // From where the tests run.
+    /**
+     * The screens of commands one after another. `STORE` in one stands for the option with the store,
+     * `FOLDER` for the folder of the test.
+     */
+    async screen(commands: string): Promise<string> {
+      const told: string[] = []
+      for (const command of commands.split(' ; ')) {
+        const words = command.replace('STORE', '--store FOLDER/throughline.db').split(' ')
+        const { exitCode, stdout, stderr } = await runHere(...words.map(inFolder))
+        const notices = stderr === '' ? '' : `--- for people ---\n${stderr}`
+        told.push(`${stdout}${notices}exit code: ${exitCode}`)
+      }
+      // Problems of a configuration name it from where the tests run.
       const near = relative(process.cwd(), folder)
-      const text = `${stdout}${told}exit code: ${exitCode}`
-      return text.replaceAll(near, 'FOLDER').replaceAll(folder, 'FOLDER')
+      return told.join('\n\n').replaceAll(near, 'FOLDER').replaceAll(folder, 'FOLDER')
     },
   }
+}
+
+let files: Promise<ReadonlyMap<string, Buffer>> | undefined
+
+/** Whatever writes to an older store first brings it up to date. */
+function upToDate(): Promise<ReadonlyMap<string, Buffer>> {
+  files ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-earlier-'))
+    const path = join(folder, 'throughline.db')
+    for (const name of ['throughline.db.anchor', 'throughline.db.commits'])
+      copyFileSync(join(EARLIER, name), join(folder, name))
+    writeFileSync(path, unpacked('version-0.1.0/throughline.db'))
+    await (await openSqliteStore({ path })).close()
+    const found = readdirSync(folder).map(
+      (name) => [name, readFileSync(join(folder, name))] as const,
+    )
+    rmSync(folder, { recursive: true })
+    return new Map(found)
+  })()
+  return files
 }
 
 export function unpacked(name: string): Buffer {

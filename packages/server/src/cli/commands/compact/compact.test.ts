@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { SESSION, sample, screens } from '../../../../../../test/terminal/screens.ts'
 
 const { screen, write } = screens()
 
-beforeAll(() => {
+beforeEach(() => {
   write('short.jsonl', readFileSync(sample('sessions/claude-code.jsonl')))
   const said = Array.from({ length: 60 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
@@ -40,8 +40,7 @@ it.each([
   `compact --session ${SESSION} --to pi STORE`,
   `compact --session ${SESSION} STORE`,
   `compact --session ${SESSION} --json STORE`,
-  `compact --session ${SESSION} --undo STORE`,
-  `compact --session ${SESSION} --undo --json STORE`,
+  `compact --session ${SESSION} --undo STORE ; compact --session ${SESSION} --undo --json STORE`,
   `compact --session ${SESSION} --undo --preview STORE`,
   `compact --session ${SESSION} --undo --focus x STORE`,
   `compact --session ${SESSION} --wait --timeout 1s STORE`,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { sample, screens } from '../../../../../../test/terminal/screens.ts'
 
 const { screen, write } = screens()
 
-beforeAll(() => {
+beforeEach(() => {
   // Long paths would be cut at places of their own on each machine.
   const text = readFileSync(sample('version-0.1.0/throughline.yaml'), 'utf8')
   write('good.yaml', text.replace('[.]', '[/srv]').replace(/store: .*/, 'store: /srv/a.db'))
