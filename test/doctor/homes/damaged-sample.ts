@@ -73,22 +73,14 @@ const session = (id: string, parent: string, at: number, more = ', null, null') 
 const row = (id: string, at: number, role = 'user') =>
   `insert into messages (session_id, role, content, timestamp) values ('${id}', '${role}', 'and now', ${at})`
 
-/** What can happen to a store, by its name. */
-export const DAMAGES: Readonly<Record<string, string>> = {
-  nothing: '',
+export type Damages = Readonly<Record<string, string>>
+
+/** Of who continues whom. */
+export const LINEAGE_DAMAGES: Damages = {
   'a fork': `${session('forked', FIRST, THEN)}; ${row('forked', THEN + 60)}; ${row('forked', THEN + 90, 'assistant')}`,
   'a fork of a fork': `${session('forked', FIRST, THEN, `, 'compression', ${THEN + 100}`)}; ${row('forked', THEN + 60)};
     ${session('on', 'forked', THEN + 100)}; ${row('on', THEN + 160)}`,
   'a branch': `${session('branch', SECOND, THEN, `, 'branched', ${THEN + 50}`)}; ${row('branch', THEN + 60)}`,
-  'calls without results': 'delete from messages where id in (3, 52, 53)',
-  'results without calls': 'update messages set tool_calls = null where id in (2, 51)',
-  'torn calls': `update messages set tool_calls = '[{"id": "call_' where id in (2, 82)`,
-  'doubled rows': `insert into messages (session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp)
-    select session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp + 100 from messages where id between 64 and 70`,
-  'a torn summary': `update messages set content = substr(content, 1, 90) where content like '[CONTEXT COMPACTION%' or content like '[CONTEXT SUMMARY%'`,
-  'rows after the closing': `${row(FIRST, THEN + 500)}; ${row(SECOND, THEN + 600)}`,
-  'homeless rows': `${row('ghost', THEN + 500)}; ${row('ghost', THEN + 600, 'assistant')}`,
-  'rows without a name': `insert into sessions (id, source, started_at) values (null, 'cli', ${THEN})`,
   'a circle': `update sessions set parent_session_id = '${THIRD}' where id = '${FIRST}'`,
   'an own parent': `update sessions set parent_session_id = id where id = '${THIRD}'`,
   'a missing parent': `update sessions set parent_session_id = 'gone' where id = '${SECOND}'`,
@@ -97,17 +89,35 @@ export const DAMAGES: Readonly<Record<string, string>> = {
   'an open parent': `update sessions set end_reason = null, ended_at = null where id = '${FIRST}'`,
   'odd ends': `update sessions set end_reason = '?!' where id = '${FIRST}'; update sessions set end_reason = 'idle' where id = '20260602_090000_abc123';
     update sessions set ended_at = ${THEN} where id = '20260601_101010_1a2b3c4d'`,
+}
+
+/** Of the rows of conversations. */
+export const ROW_DAMAGES: Damages = {
+  'calls without results': 'delete from messages where id in (3, 52, 53)',
+  'results without calls': 'update messages set tool_calls = null where id in (2, 51)',
+  'torn calls': `update messages set tool_calls = '[{"id": "call_' where id in (2, 82)`,
+  'doubled rows': `insert into messages (session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp)
+    select session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp + 100 from messages where id between 64 and 70`,
+  'a torn summary': `update messages set content = substr(content, 1, 90) where content like '[CONTEXT COMPACTION%' or content like '[CONTEXT SUMMARY%'`,
+  'rows after the closing': `${row(FIRST, THEN + 500)}; ${row(SECOND, THEN + 600)}`,
+  'homeless rows': `${row('ghost', THEN + 500)}; ${row('ghost', THEN + 600, 'assistant')}`,
+  'everything deleted': `delete from messages where session_id = '${FIRST}' and id < 40`,
+}
+
+/** Of the file, and nothing at all. */
+export const FILE_DAMAGES: Damages = {
+  nothing: '',
+  'rows without a name': `insert into sessions (id, source, started_at) values (null, 'cli', ${THEN})`,
   'impossible times': `update messages set timestamp = -5 where id = 3; update messages set timestamp = 99999999999 where id = 10;
     update messages set timestamp = 'noon' where id = 21; update sessions set started_at = ${THEN + 9e7} where id = '${THIRD}'`,
   'half letters': `update messages set content = cast(x'41ff8042' as text) where id = 3; update sessions set model = cast(x'41ff' as text) where id = '${THIRD}'`,
-  'everything deleted': `delete from messages where session_id = '${FIRST}' and id < 40`,
   'no search': 'drop table messages_fts',
   'no trigger': 'drop trigger messages_fts_insert',
   'an emptied index': 'delete from messages_fts_docsize where id > 20',
 }
 
-/** What schema 11 has no columns or tables for. */
-export const DAMAGES_26: Readonly<Record<string, string>> = {
+/** Of what schema 11 has no columns or tables for. */
+export const LATER_DAMAGES: Damages = {
   'everything archived': `update messages set active = 0, compacted = 1 where session_id = '${THIRD}'`,
   'rows taken back': `update messages set active = 0 where id in (150, 151, 70)`,
   'a torn route': `update gateway_routing set entry_json = '{"session_i'`,
