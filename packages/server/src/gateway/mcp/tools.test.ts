@@ -77,7 +77,7 @@ it.each([
       arguments: input,
     })
     const isSame = JSON.stringify(content) === JSON.stringify(asText(structuredContent))
-    const answer = { ...(isSame ? structuredContent : content), ...rest }
+    const answer = { ...(isSame ? (structuredContent as object) : { content }), ...rest }
     told.push(`${name} ${JSON.stringify(input, inShort)}\n${JSON.stringify(answer, inShort)}`)
   }
   await client.close()

@@ -83,7 +83,7 @@ async function bringLines(path: string): Promise<readonly string[]> {
 async function readAll(store: Store): Promise<readonly object[]> {
   const sessions = await store.listSessions({ limit: 100 })
   const pages = await Promise.all(
-    sessions.map(async ({ id, agent, title, state, tail, importedFrom }) => {
+    sessions.map(async ({ id, agent, title, state, tail }) => {
       const entries = await store.readEntries({ sessionId: id, from: 1 as never, to: tail })
       const bodies = entries.map(({ number, kind, at, meta, body }) => [
         id,
@@ -93,7 +93,7 @@ async function readAll(store: Store): Promise<readonly object[]> {
         meta,
         body,
       ])
-      return [{ id, agent, title, state, tail, importedFrom }, ...bodies]
+      return [{ id, agent, title, state, tail }, ...bodies]
     }),
   )
   return pages.flat()

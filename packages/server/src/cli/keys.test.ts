@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { edit, type InputDraft, layOutDraft } from './editor.ts'
-import { KeyReader } from './keys.ts'
+import { edit, type InputDraft, layOutDraft } from './terminal/editor.ts'
+import { KeyReader } from './terminal/keys.ts'
 
 const ESCAPE = '\u001b'
 const CONTROLS = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openSqliteStore } from '#core/store/sqlite/open'
-import { openPlace } from '../../../../../test/product/http-place.ts'
-import { SESSION, screens } from '../../../../../test/terminal/screens.ts'
+import { openPlace } from '../../../../../../test/product/http-place.ts'
+import { SESSION, screens } from '../../../../../../test/terminal/screens.ts'
 
 /** Whole answers over a store that version 0.1.0 wrote, which no process serves. */
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
-import { readInputText, readTextFile } from './input.ts'
+import { readInputText, readTextFile } from './terminal/input.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-input-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
