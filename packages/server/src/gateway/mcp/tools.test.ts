@@ -22,7 +22,7 @@ it('offers these tools, with their inputs, outputs and hints', async () => {
   const client = await connect({ version: '7' } as McpServerParts)
   const { tools } = await client.listTools()
   const told = [client.getServerVersion(), client.getInstructions(), ...tools]
-  expect(told.map((each) => JSON.stringify(each)).join('\n')).toMatchSnapshot()
+  expect(told.map((each) => JSON.stringify(each, inShort)).join('\n')).toMatchSnapshot()
   await client.close()
 })
 

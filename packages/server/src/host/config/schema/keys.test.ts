@@ -2,13 +2,15 @@ import { expect, it } from 'vitest'
 import { configSchema } from './schema.ts'
 import { buildJsonSchema, fieldsOf, listKeys, needsRestartAt } from './walk.ts'
 
-it('has these keys, each with its form, bounds, default and meaning', () => {
+it('has these keys, each with its form, bounds and default', () => {
   const { $schema, title } = buildJsonSchema()
   const lines = listKeys().map(({ path, node }) => {
     const form = { ...node, fields: [...fieldsOf(node).keys()] }
     // Below it are keys of their own.
     const shown = (key: string, value: unknown) =>
-      ['properties', 'additionalProperties', 'required'].includes(key) ? undefined : value
+      ['properties', 'additionalProperties', 'required', 'description'].includes(key)
+        ? undefined
+        : value
     const restart = needsRestartAt(path) ? 'restart' : 'at once'
     return `${path.join('.')} ${restart} ${JSON.stringify(form, shown)}`
   })
