@@ -206,11 +206,9 @@ describe('a runner', () => {
     expect(runner.sessions).toEqual([SESSION])
   })
 
-  /** The calls of the store by name, while sessions that were answered rest for an hour. */
-  async function callsAtRest(sessions: number, lingerMs: number): Promise<Record<string, number>> {
-    const host = new Host()
-    const calls = new Map<string, number>()
-    const counted = (store: Store) =>
+  /** Counts the calls of a store by name. */
+  function counted(calls: Map<string, number>): (store: Store) => Partial<Store> {
+    return (store) =>
       Object.fromEntries(
         Object.entries(store).map(([name, call]) => [
           name,
@@ -220,8 +218,40 @@ describe('a runner', () => {
           },
         ]),
       )
+  }
+
+  it('answers and sends a message to an idle session with five commits and few reads', async () => {
+    const host = new Host()
+    const calls = new Map<string, number>()
+    const runner = host.process('p', counted(calls))
+    await host.create()
+    await host.ask()
+    await host.run(2_000)
+    expect([host.sent.length, runner.sessions.length]).toEqual([1, 0])
+    calls.clear()
+    await host.ask()
+    await host.run(250)
+    const {
+      acquire,
+      deliver,
+      commitReply,
+      settleReply,
+      claimReply = 0,
+      ...reads
+    } = Object.fromEntries(calls)
+    expect(host.sent).toHaveLength(2)
+    // The fifth is the claim of the reply; a claim that finds none commits nothing.
+    expect([acquire, deliver, commitReply, settleReply]).toEqual([1, 1, 1, 1])
+    const sum = Object.values(reads).reduce((all, each) => all + each, claimReply)
+    expect([reads['look'], reads['readContext'], sum]).toEqual([2, 1, 18])
+  })
+
+  /** The calls of the store by name, while sessions that were answered rest for an hour. */
+  async function callsAtRest(sessions: number, lingerMs: number): Promise<Record<string, number>> {
+    const host = new Host()
+    const calls = new Map<string, number>()
     const lease = { leaseMs: 30_000, renewMs: 8_000, marginMs: 5_000, pollMs: 250 }
-    const runner = host.process('p', counted, {
+    const runner = host.process('p', counted(calls), {
       ...{ lease, settings: { ...SESSION_SETTINGS, lingerMs } },
     })
     for (let index = 0; index < sessions; index++) {
