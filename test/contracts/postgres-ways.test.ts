@@ -185,6 +185,28 @@ it('erases text of many different words with statements that are each short', as
   expect(await bench.sql('select from word_page')).toEqual([])
 })
 
+it('commits to a long session without reading its entries again', async (context) => {
+  await using bench = await postgresBench(urlOf(context))
+  const fixture = await StoreFixture.open(bench.store)
+  for (let index = 0; index < 100; index++) await fixture.exchange('and', 'so on')
+  const send = vi.spyOn(LoanedClient.prototype, 'send')
+  try {
+    await fixture.exchange('one more', 'answer')
+    const queries = send.mock.calls.flatMap(([all]) => all)
+    const lookup = queries.find(({ text }) => text.includes('session.seen'))
+    // As the server plans for a store of any size.
+    await bench.sql('set enable_seqscan = off')
+    await bench.sql('set enable_bitmapscan = off')
+    const plan = await bench.sql(`explain (analyze, format json) ${lookup?.text}`, [[fixture.id]])
+    const removed = [...JSON.stringify(plan).matchAll(/Rows Removed by [\w ]+":([\d.]+)/g)]
+    expect(removed.length).toBeGreaterThan(0)
+    expect(Math.max(...removed.map(([, rows]) => Number(rows)))).toBeLessThanOrEqual(3)
+  } finally {
+    await bench.sql('reset all')
+    send.mockRestore()
+  }
+})
+
 it('erases many messages at once', async (context) => {
   await using bench = await postgresBench(urlOf(context))
   const fixture = await StoreFixture.open(bench.store)

@@ -74,10 +74,6 @@ function runner(lock: string): Lookup {
   }
 }
 
-function entries(columns: string, where: string): string {
-  return `select ${columns} from entry where session = any($1) and ${where} order by session, number`
-}
-
 function forkPrefix(rows: readonly Columns[]): ForkPrefix {
   const heads = rows.map(POSTGRES.entry.decode)
   const upto = (rows[0]?.['upto'] ?? 0) as number
@@ -307,12 +303,12 @@ export const LOOKUPS = {
     keyOf: (row) => [row['asked'] as string, row['number'] as number],
     decode: one(POSTGRES.entry.decode),
   },
-  /** Input that was in the context of no committed step. */
+  /** Input that was in the context of no committed step; the older entries are not read. */
   unseen: {
-    text: entries(
-      POSTGRES_HEAD_COLUMNS,
-      `kind = 'input' and number > (select seen from session where session.id = entry.session)`,
-    ),
+    text: `select ${prefixed(POSTGRES_HEAD_COLUMNS, 'entry')} from session cross join lateral (
+        select * from entry where entry.session = session.id and kind = 'input'
+          and number > session.seen offset 0
+      ) as entry where session.id = any($1) order by entry.session, entry.number`,
     values: (asked) => [textArgs(asked, 0)],
     keyOf: column('session'),
     decode: many(POSTGRES.entry.decode),
@@ -355,7 +351,8 @@ export const LOOKUPS = {
     decode: forkPrefix,
   },
   handoffs: {
-    text: entries(POSTGRES_HEAD_COLUMNS, `kind not in ('input', 'assistant', 'result', 'turn')`),
+    text: `select ${POSTGRES_HEAD_COLUMNS} from entry where session = any($1)
+      and kind not in ('input', 'assistant', 'result', 'turn') order by session, number`,
     values: (asked) => [textArgs(asked, 0)],
     keyOf: column('session'),
     decode: (rows) =>
