@@ -83,6 +83,30 @@ describe('an answer', () => {
     expect(sent).toBeLessThan(60)
   })
 
+  it.each([
+    ['text', { content: 'word '.repeat(8_000) }],
+    ['thoughts', { reasoning_content: 'word '.repeat(8_000) }],
+    [
+      'the input of a call',
+      {
+        tool_calls: [
+          { index: 0, id: 'a', function: { name: 'f', arguments: 'word '.repeat(8_000) } },
+        ],
+      },
+    ],
+  ])('with far more %s than was asked for is given up', async (_, delta) => {
+    const { url } = await openRaw((socket) =>
+      socket.end(`${HEAD}\r\n${chunk(delta).repeat(10)}${WORDS}`),
+    )
+    const model = bench.modelOf('openai-compatible', { baseUrl: url })
+    const askFor = async (outputTokensMax: number) => {
+      const request = asking('hi', { outputTokensMax })
+      return (await hear(model.stream(request, within()))).end.outcome
+    }
+    expect(await askFor(1_000)).toEqual({ kind: 'malformed', what: 'too-large' })
+    expect(await askFor(16_000)).toMatchObject({ kind: 'finished' })
+  })
+
   it('nested too deeply to be stored is malformed, not a crash', async () => {
     const deep = `{"type":"odd","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
     const { url } = await openRaw((socket) =>

@@ -59,6 +59,15 @@ describe('a title', () => {
     expect(String(server.journal.last?.bodyText).length).toBeLessThan(4_000)
   })
 
+  it('of an endless beginning looks for secrets only in what it shows', async () => {
+    const { auxiliary, server } = await saying('Rivers')
+    const before = process.threadCpuUsage()
+    await auxiliary.writeTitle([user('password: Tr0ub4dor&3xyz '.repeat(1_000_000))], options)
+    // In all of it that takes seconds.
+    expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(1_000)
+    expect(server.journal.last?.bodyText).not.toContain('Tr0ub4dor')
+  })
+
   it('without visible characters is refused', async () => {
     const { auxiliary } = await saying('\u200B\u200B')
     expect((await auxiliary.writeTitle(talk, options)).kind).toBe('failed')

@@ -2,7 +2,7 @@ import { clip, oneLine } from '#core/base/line'
 import { redact } from '#core/compaction/redact/redact'
 import { quoteMessage } from '#core/compaction/summary/prompt'
 import { isLeading } from '#core/message/handoff/pinned'
-import type { ImagePart, Message } from '#core/message/message'
+import type { ImagePart, Message, Part } from '#core/message/message'
 import { isPublicAddress } from '../model/routes/addresses.ts'
 import { capabilitiesOf } from '../model/routes/windows.ts'
 import { NOTHING_SPENT, type Spend } from './attempts.ts'
@@ -37,7 +37,9 @@ export async function writeTitle(
   options: TaskOptions,
 ): Promise<Written<string>> {
   const charactersMax = excerptMax(EXCERPT_CHARACTERS_MAX, options)
-  const start = quote(messages.slice(0, 20)).slice(0, charactersMax).toWellFormed()
+  const start = quote(messages.slice(0, 20), (text) => text.slice(0, 2 * charactersMax))
+    .slice(0, charactersMax)
+    .toWellFormed()
   return checked(await tasks.run('title', promptFor(TITLE, start), options), (text) => {
     const [line = ''] = text.split('\n').filter((each) => each.trim() !== '')
     const bare = plain(line).replace(/^(?:#{1,6} |title: ?)/i, '')
@@ -53,7 +55,9 @@ export async function writeNotes(
 ): Promise<Written<readonly string[]>> {
   const spoken = messages.filter(({ role }) => role === 'user' || role === 'assistant')
   const charactersMax = excerptMax(NOTES_EXCERPT_CHARACTERS_MAX, options)
-  const end = quote(spoken).slice(-charactersMax).toWellFormed()
+  const end = quote(spoken, (text) => text.slice(-2 * charactersMax))
+    .slice(-charactersMax)
+    .toWellFormed()
   const noted = known === '' ? [] : [quotedBlock('noted already', redact(known))]
   const request = promptFor(NOTES, end, noted)
   return checked(await tasks.run('memory', request, options), (text) => {
@@ -123,11 +127,43 @@ export function quotedBlock(name: string, text: string): string {
   return `${fence} ${name}\n${text}\n${fence}`
 }
 
-function quote(messages: readonly Message[]): string {
+/**
+ * Long texts are shortened before secrets are looked for in them: that takes a second for 20 MB. What is
+ * kept is twice what is shown, so a secret at the cut is not.
+ */
+function quote(messages: readonly Message[], shorten: (text: string) => string): string {
   return messages
     .filter((message) => !isLeading(message))
-    .map((message, index) => quoteMessage(message, index + 1))
+    .map((message, index) => quoteMessage(shortened(message, shorten), index + 1))
     .join('\n\n')
+}
+
+function shortened<Shown extends Message>(
+  message: Shown,
+  shorten: (text: string) => string,
+): Shown {
+  return 'parts' in message
+    ? { ...message, parts: message.parts.map((part) => shortenedPart(part, shorten)) }
+    : message
+}
+
+function shortenedPart(part: Part, shorten: (text: string) => string): Part {
+  switch (part.type) {
+    case 'text': {
+      const text = shorten(part.text)
+      // What is known of a part as it was stays known.
+      return text === part.text ? part : { ...part, text }
+    }
+    case 'tool-call':
+      return { ...part, inputText: shorten(part.inputText ?? JSON.stringify(part.input)) }
+    case 'tool-result':
+      return {
+        ...part,
+        output: part.output.map((each) => shortenedPart(each, shorten)) as typeof part.output,
+      }
+    default:
+      return part
+  }
 }
 
 /** One line without control, invisible or bidirectional characters. */

@@ -86,6 +86,8 @@ class Try implements AsyncIterator<StreamPiece> {
   #finish: FinishPart | undefined
   #complaint: ReportedError | undefined
   #fault: MalformedReason | undefined
+  readonly #charactersMax: number
+  #characters = 0
 
   constructor(route: ModelRoute, { request, options, deps, readCredential }: TryParts) {
     this.#route = route
@@ -95,6 +97,7 @@ class Try implements AsyncIterator<StreamPiece> {
     this.#readCredential = readCredential
     this.#protocol = PROTOCOLS[route.provider]
     this.#collector = this.#protocol.collector()
+    this.#charactersMax = charactersMax(outputLimit(route, request.outputTokensMax))
   }
 
   next(): Promise<IteratorResult<StreamPiece>> {
@@ -205,6 +208,11 @@ class Try implements AsyncIterator<StreamPiece> {
         return undefined
       case 'text':
       case 'reasoning':
+        this.#count(part.text)
+        return this.#pieces.push(part)
+      case 'tool-input':
+        this.#count(part.text)
+        return undefined
       case 'note':
         return this.#pieces.push(part)
       case 'complaint':
@@ -217,6 +225,11 @@ class Try implements AsyncIterator<StreamPiece> {
         this.#finish = part
         return undefined
     }
+  }
+
+  #count(text: string): void {
+    this.#characters += text.length
+    if (this.#characters > this.#charactersMax) this.#exchange?.abort('too-large')
   }
 
   #end(exchange: Exchange, known?: Outcome): void {
@@ -326,3 +339,17 @@ function outputLimit(route: ModelRoute, asked: number | undefined): number | und
   // Anthropic requires a limit. A high one counts against the window, used or not.
   return route.provider === 'anthropic' ? Math.min(outputTokensMax ?? 4_096, 20_000) : undefined
 }
+
+/**
+ * What follows an answer (its title, its storage, the next request) takes time with its length, on
+ * the event loop of all sessions. A token has four to five characters; servers that know no limit of
+ * tokens write more than they were asked for.
+ */
+function charactersMax(outputTokensMax = OUTPUT_TOKENS_MAX): number {
+  return Math.max(CHARACTERS_MIN, CHARACTERS_PER_TOKEN * outputTokensMax)
+}
+
+// No model writes more in one answer.
+const OUTPUT_TOKENS_MAX = 128_000
+const CHARACTERS_PER_TOKEN = 32
+const CHARACTERS_MIN = 256 * 1024

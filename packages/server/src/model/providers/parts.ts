@@ -46,6 +46,8 @@ export class PackageStream implements ProviderStream {
         return this.#hidden.has(part.id) ? undefined : { kind: 'text', text: part.delta }
       case 'reasoning-delta':
         return part.delta === '' ? undefined : { kind: 'reasoning', text: part.delta }
+      case 'tool-input-delta':
+        return { kind: 'tool-input', text: part.delta }
       case 'text-start':
         if (part.providerMetadata?.['anthropic']?.['type'] === 'compaction') {
           this.#hidden.add(part.id)

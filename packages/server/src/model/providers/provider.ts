@@ -39,6 +39,8 @@ export type ProviderPart =
   | { readonly kind: 'event'; readonly event: JsonValue }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
+  /** A piece of a call's input; the calls themselves come from the events. */
+  | { readonly kind: 'tool-input'; readonly text: string }
   | { readonly kind: 'note'; readonly code: string }
   | { readonly kind: 'complaint'; readonly complaint: ReportedError }
   | { readonly kind: 'unparsable' }
