@@ -53,7 +53,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'from attempt where at >= ? and task = ? order by': 'the server also names session or route',
   'as unpriced from attempt where at >= ?': 'the server names a session, or only auxiliary calls',
   'from blob where uses = 0 and at < ? limit 1000': 'reads what is staged by its own index',
-  ' is not null order by id limit ?': 'a piece of a deletion, behind the piece before',
+  'body is not null order by id limit ?': 'a piece of a deletion, behind the piece before',
+  'key is not null) order by id limit ?': 'a piece of a deletion, behind the piece before',
   'from note where agent = ? and id > ? order by id, scope limit ?': 'the notes of one agent',
 }
 

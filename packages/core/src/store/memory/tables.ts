@@ -249,7 +249,7 @@ export class MemoryTables implements Rows {
         .slice(0, limit)
         .map((entry) => entry.number),
       mail: (this.mails.get(sessionId) ?? [])
-        .filter((mail) => mail.key !== null && mail.number > after.mail)
+        .filter((mail) => (mail.body !== null || mail.key !== null) && mail.number > after.mail)
         .slice(0, limit)
         .map((mail) => mail.number),
       replies: [...this.replies.values()]

@@ -32,7 +32,7 @@ const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
   (table, index) => `select '${table}' as what, number, null as hash, null as agent,
     null as channel, null as address, null::bigint as version from ${table}
     where session = $1 and number > ${table === 'entry' ? 'greatest($3::bigint, $6::bigint)' : `$${index + 3}`}
-      and ${table === 'mail' ? 'key' : 'body'} is not null order by number limit $2`,
+      and ${table === 'mail' ? '(body is not null or key is not null)' : 'body is not null'} order by number limit $2`,
 )
 
 /** The remaining rows of a session that is being erased, a piece at a time. */

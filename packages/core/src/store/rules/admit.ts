@@ -91,14 +91,13 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
     return { outcome: { kind: 'full', which: 'source', limit: sourceMailMax } }
   }
 
+  const draft = new Draft(rows, session, NO_OPERATION, stamp)
+  const missing = draft.useBlobs(request.blobs ?? [])
+  if (missing !== null) return { outcome: { kind: 'blob-missing', hash: missing } }
+
   const turnAt = session.turnState === 'running' ? session.turn : null
   // A stop that finds no running turn is settled at once (decision 13).
   const idle = request.control === 'stop' && turnAt === null
-  const blobs = idle ? [] : (request.blobs ?? [])
-  const draft = new Draft(rows, session, NO_OPERATION, stamp)
-  const missing = draft.useBlobs(blobs)
-  if (missing !== null) return { outcome: { kind: 'blob-missing', hash: missing } }
-
   const number = mailNumber(session.mail + 1)
   const mail: MailRow = {
     number,
@@ -106,11 +105,11 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
     control: request.control ?? null,
     source: request.source.toWellFormed(),
     key: request.key.toWellFormed(),
-    body: idle ? null : body,
+    body,
     tokens: request.tokens,
     state: idle ? 'settled' : 'admitted',
     turnAt,
-    blobs,
+    blobs: request.blobs ?? [],
     at: stamp.at,
   }
   const pending = { ...session.pending }

@@ -40,11 +40,11 @@ import {
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } from './tables.ts'
 import { embeddedIn, livingIn } from './vectors.ts'
 
-/** What an erasure leaves null. A control item drops its body when it is settled, and keeps its key. */
+/** What an erasure has still to empty. A control item drops its body when it is settled, and keeps its key. */
 const REMAINS: { readonly [table in keyof ErasedUpTo]: string } = {
-  entry: 'body',
-  mail: 'key',
-  reply: 'body',
+  entry: 'body is not null',
+  mail: '(body is not null or key is not null)',
+  reply: 'body is not null',
 }
 const ENTRY_MAX = 2 ** 31 - 1
 const numberOf = ({ number }: { readonly number: number }) => number
@@ -357,7 +357,7 @@ export class SqliteRows implements Rows {
       this.#db
         .all(
           `select id from ${table} where id > ? and id < ?
-             and ${REMAINS[table]} is not null order by id limit ?`,
+             and ${REMAINS[table]} order by id limit ?`,
           packed(n, behind[table]),
           packed(n + 1, 0),
           limit,

@@ -1,0 +1,1 @@
+import { runSeed } from './test/simulation/run.ts'
