@@ -41,9 +41,9 @@ it('yields between its pieces, so that it never blocks the process', async () =>
     const reply = await handoffWriter(COUNTERS, parts).write(REQUEST, new AbortController().signal)
     expect(reply.kind).toBe('written')
     // Ten requests of 900 characters are looked through for rules: once after 5,000 characters. Then
-    // after the space of a digest's words, the summary, the tail, all rules, host blocks, own words, files and tasks, the ledger,
-    // and before the check.
-    expect(turns).toBe(1 + 8 + (summarize === undefined ? 1 : 0))
+    // after the space of a digest's words, the summary, the tail, all rules, host blocks, what words and
+    // ledger are chosen from (twice), own words, files and tasks, the ledger, and before the check.
+    expect(turns).toBe(1 + 10 + (summarize === undefined ? 1 : 0))
   }
 })
 
