@@ -1,1 +1,0 @@
-import { runSeed } from './test/simulation/run.ts'
