@@ -21,7 +21,12 @@ interface Listener {
   readonly close: () => Promise<void>
 }
 
-async function listenAt(ctx: TestContext, port: number, answer: RequestListener) {
+async function listenAt(
+  ctx: TestContext,
+  port: number,
+  answer: RequestListener,
+  host = '127.0.0.1',
+) {
   const heard: string[] = []
   const server: Server = createServer((request, response) => {
     const { method, url, rawHeaders } = request
@@ -29,7 +34,7 @@ async function listenAt(ctx: TestContext, port: number, answer: RequestListener)
     request.on('data', (data) => heard.push(`${data}`))
     answer(request, response)
   })
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await once(server.listen(port, host), 'listening')
   const close = async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -172,5 +177,31 @@ describe('who listens on the port while the server is down', { timeout: 120_000 
     await expect.poll(kept, { timeout: 20_000 }).toBe(0)
     await page.goto(place.url)
     await page.getByText('Live', { exact: true }).waitFor()
+  })
+})
+
+describe('who listens on the port while the server is up', { timeout: 120_000 }, () => {
+  it('cannot do so at [::1], from where a page would reach the server under its own name', async (ctx) => {
+    const place = await open(ctx)
+    await makeSession(place)
+    const port = Number(new URL(place.url).port)
+    const html = `<h1>Other</h1><script>
+      setTimeout(async () => document.write((await fetch('/v1/sessions')).status), 500)</script>`
+    const taken = await listenAt(
+      ctx,
+      port,
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html', connection: 'close' }).end(html)
+        void other?.close()
+      },
+      '::1',
+    ).catch((error: NodeJS.ErrnoException) => error)
+    const other = 'heard' in taken ? taken : null
+    const { page } = await visit(ctx, `http://localhost:${port}`)
+    // Beside a server at 127.0.0.1 alone, this page reads the sessions from there.
+    const shown = page.getByText(/^200$|^Live$/)
+    await shown.first().waitFor()
+    expect(await shown.allInnerTexts()).toEqual(['Live'])
+    expect(taken).toMatchObject({ code: 'EADDRINUSE' })
   })
 })

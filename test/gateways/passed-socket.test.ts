@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, type TestContext } from 'vitest'
@@ -11,6 +11,9 @@ import { PROGRAM } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
 
 const [ATTACKER, VICTIM] = [65_533, 65_534]
+const hasBoth = Object.values(networkInterfaces()).some((each) =>
+  each?.some(({ address }) => address === '::1'),
+)
 const isRoot = process.geteuid?.() === 0
 
 const closers: (() => void)[] = []
@@ -22,24 +25,34 @@ afterEach(() => {
 const MANAGER = `while read -r name; do sh -c 'LISTEN_FDS=$0 LISTEN_PID=$$ exec "$@"' "$name" "$@" </dev/null; echo "ended $?"; done`
 
 /** A service manager with a socket of its own, as root does it for a server of another user. */
-async function openManager(ctx: TestContext, portOf: (port: number) => number = (port) => port) {
+async function openManager(
+  ctx: TestContext,
+  portOf: (port: number) => number = (port) => port,
+  hosts: readonly string[] = ['127.0.0.1'],
+) {
   if (process.platform === 'win32') return ctx.skip('not run: Windows passes no sockets')
   const folder = mkdtempSync(join(tmpdir(), 'throughline-passed-'))
   closers.push(() => rmSync(folder, { recursive: true, force: true }))
   if (isRoot) chownSync(folder, VICTIM, VICTIM)
-  const holder = createServer()
-  await once(holder.listen(0, '127.0.0.1'), 'listening')
-  const { port } = holder.address() as AddressInfo
-  const { fd } = (holder as unknown as { readonly _handle: { readonly fd: number } })._handle
+  const holders: Server[] = []
+  let port = 0
+  for (const host of hosts) {
+    const holder = createServer()
+    await once(holder.listen(port, host), 'listening')
+    port = (holder.address() as AddressInfo).port
+    holders.push(holder)
+  }
+  const fdOf = (server: Server) =>
+    (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd
   const serve = [process.execPath, PROGRAM, 'serve', '--json', '--port', `${portOf(port)}`]
   const manager = spawn('sh', ['-c', MANAGER, 'sh', ...serve], {
     ...{ cwd: folder, env: { PATH: process.env['PATH'], HOME: folder } },
     ...(isRoot && { uid: VICTIM, gid: VICTIM }),
-    stdio: ['pipe', 'pipe', 'pipe', fd],
+    stdio: ['pipe', 'pipe', 'pipe', ...holders.map(fdOf)],
   })
   closers.push(() => manager.kill('SIGKILL'))
   await once(manager, 'spawn')
-  holder.close()
+  for (const holder of holders) holder.close()
   let said = ''
   for (const stream of [manager.stdout, manager.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -98,13 +111,48 @@ describe('a socket that a service manager opened', { timeout: 90_000 }, () => {
     expect([await asked(VICTIM), await asked(ATTACKER)]).toEqual(['200', '401'])
   })
 
-  it('is refused at another address than the configured one, or beside a second one', async (ctx) => {
+  it.for([
+    { passed: ['127.0.0.1'] },
+    { passed: ['127.0.0.1', '::1'] },
+    { passed: ['::1', '127.0.0.1'] },
+  ])(
+    'is served at both addresses of `localhost`, if it is passed at $passed',
+    async ({ passed }, ctx) => {
+      if (!hasBoth) return ctx.skip('not run: this machine has no [::1]')
+      const { port, start, ready } = await openManager(ctx, undefined, passed)
+      start(passed.length)
+      await ready(1)
+      const statuses = ['127.0.0.1', '[::1]'].map(async (host) => {
+        const { status } = await fetch(`http://${host}:${port}/healthz`)
+        return status
+      })
+      expect(await Promise.all(statuses)).toEqual([200, 200])
+    },
+  )
+
+  it('does not start beside another program at the other address of `localhost`', async (ctx) => {
+    if (!hasBoth) return ctx.skip('not run: this machine has no [::1]')
+    const { port, said, start } = await openManager(ctx)
+    const other = createServer()
+    closers.push(() => other.close())
+    await once(other.listen(port, '::1'), 'listening')
+    start()
+    await until(() => said().includes('ended 2'))
+    expect(said()).toContain(`Cannot listen on [::1]:${port}, where \`localhost\` leads too`)
+  })
+
+  it('is refused at another address than the configured one, or beside a foreign one', async (ctx) => {
     const { port, said, start } = await openManager(ctx, (each) => each + 1)
     start()
     await until(() => said().includes('ended 2'))
     expect(said()).toContain(`passed a socket at 127.0.0.1:${port}`)
-    start(2)
+    start(3)
     await until(() => said().split('ended 2').length === 3)
-    expect(said()).toContain('passed 2 sockets, expected one')
+    expect(said()).toContain('passed 3 sockets, expected one or two')
+    if (process.platform !== 'linux') return
+    const beside = await openManager(ctx, undefined, ['127.0.0.1', '127.8.8.8'])
+    beside.start(2)
+    await until(() => beside.said().includes('ended 2'))
+    expect(beside.said()).toContain(`passed a socket at 127.8.8.8:${beside.port}`)
   })
 })

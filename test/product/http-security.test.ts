@@ -87,6 +87,26 @@ describe('the address it listens on', () => {
     expect(answer.status).toBe(401)
     await server.close()
   })
+
+  it('has the name `localhost` only where nobody else can answer for it', async (ctx) => {
+    if (process.platform !== 'linux') return ctx.skip('not run: only Linux has all of 127.0.0.0/8')
+    const place = await open()
+    const ask = async (url: string) => {
+      const { hostname, port } = new URL(url)
+      return await new Promise<readonly [number | undefined, string]>((resolve, reject) => {
+        const headers = { host: `localhost:${port}` }
+        const at = { host: hostname, port, path: '/v1/agents', headers, agent: false }
+        const asked = request(at, async (answer) => {
+          resolve([answer.statusCode, String((await answer.toArray()).join(''))])
+        })
+        asked.once('error', reject).end()
+      })
+    }
+    expect(await ask(place.url)).toEqual([200, expect.anything()])
+    const elsewhere = await serveHttp({ runtime: place.runtime, host: '127.8.8.8' })
+    expect(await ask(elsewhere.url)).toEqual([403, expect.stringContaining(`Use ${elsewhere.url}`)])
+    await elsewhere.close()
+  })
 })
 
 describe('a token', () => {

@@ -103,6 +103,13 @@ describe('a caller without a token', () => {
     expect(await agents('http://localhost', path)).toBe(200)
     for (const header of ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'])
       expect(await agents('http://localhost', path, { [header]: '192.0.2.1' })).toBe(401)
+    // A tunnel leads browsers there, and `localhost` at its end may lead elsewhere too.
+    for (const header of ['origin', 'sec-fetch-site']) {
+      const value = header === 'origin' ? 'http://localhost' : 'same-origin'
+      expect(await agents('http://localhost', path, { [header]: value })).toBe(403)
+    }
+    const numbers = { host: '127.0.0.1:7', origin: 'http://127.0.0.1:7' }
+    expect(await agents('http://127.0.0.1', path, numbers)).toBe(200)
     const modes = [path, join(folder, 'run')].map((each) => statSync(each).mode & 0o777)
     expect(modes).toEqual([0o600, 0o700])
     await expect(serve(`socket: ${path}`)).rejects.toThrow(/another program listens/)

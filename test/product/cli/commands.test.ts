@@ -459,6 +459,9 @@ describe('throughline serve', () => {
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/Cannot listen on .*: another program listens there/)
     expect(stderr).not.toContain('    at ')
+    const proxy = await place.run(['proxy', '--port', port, '--store', 'x.db'])
+    expect(proxy).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(proxy.stderr).toMatch(/^throughline: Cannot listen on .*choose another \(--port\)\.$/m)
     // On its own store it names the server that is there.
     const again = await place.run(['serve', '--port', port])
     expect(again.exitCode).toBe(2)

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { sessionId } from '#core/base/ids'
-import { takePassedSocket } from '../gateway/http/access/passed-socket.ts'
-import { ListenError } from '../gateway/http/node-server.ts'
+import { takePassedSockets } from '../gateway/http/access/passed-socket.ts'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
 import type { HookOptions } from '../gateway/http/webhook.ts'
+import { ListenError } from '../gateway/listening.ts'
 import { UsageError } from './errors.ts'
 import { makeFirstToken } from './first-token.ts'
 import { configuredAgent } from './open-gateways.ts'
@@ -31,10 +31,9 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
   await removeDeadServers(kept.url)
   const announcement = prepareAnnouncement(kept.url)
   const servers = await findServers(kept.url)
-  const listeningFd = takePassedSocket(process.env)
   const served = await serveHttp({
     ...http,
-    ...(listeningFd !== undefined && { listeningFd }),
+    passed: takePassedSockets(process.env),
     ...{ runtime, logger },
     sockets: [socket, announcement.socket].filter((path) => path != null),
     clearingPath: announcement.clearing,

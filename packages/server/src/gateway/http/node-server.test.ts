@@ -20,7 +20,7 @@ describe('a server', () => {
       begun.push(turn)
       outgoing.end(incoming.url)
     }, HTTP_LIMITS)
-    const { port } = await server.listen('127.0.0.1', 0)
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect(port, '127.0.0.1')
     await once(socket, 'connect')
     // In one packet, so that the parser finds them all at once.
@@ -56,7 +56,7 @@ describe('a server', () => {
       (error) => failures.push(error),
     )
     onTestFinished(() => server.close())
-    const { port } = await server.listen('127.0.0.1', 0)
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
     const url = `http://127.0.0.1:${port}`
     await expect(fetch(`${url}/throws`)).rejects.toThrow()
     await expect(fetch(`${url}/rejects`)).rejects.toThrow()
@@ -71,7 +71,7 @@ describe('a server', () => {
       if (incoming.url === '/large') begun++
       outgoing.end(incoming.url === '/large' ? answer : '')
     }, HTTP_LIMITS)
-    const { port } = await server.listen('127.0.0.1', 0)
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
     const greedy = connect(port, '127.0.0.1')
     await once(greedy, 'connect')
     greedy.pause()
@@ -99,7 +99,7 @@ describe('a server', () => {
       },
       { ...HTTP_LIMITS, connectionsPerAddressMax: 3 },
     )
-    const { port } = await server.listen('127.0.0.1', 0)
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
     const holders = Array.from({ length: 3 }, () => {
       const socket = connect(port, '127.0.0.1').on('error', () => {})
       socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nlate')
@@ -120,7 +120,7 @@ describe('an answer', () => {
     const server = new NodeServer((_, outgoing) => {
       writeAnswer(outgoing, text === null ? 204 : 200, { etag: '"a"' }, text)
     }, HTTP_LIMITS)
-    const { port } = await server.listen('127.0.0.1', 0)
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
     onTestFinished(() => server.close())
     return await fetch(`http://127.0.0.1:${port}/`, { method })
   }

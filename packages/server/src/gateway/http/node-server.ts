@@ -1,33 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Door } from '#core/base/door'
-import { KnownError } from '#core/base/errors'
-import { isLoopback } from './access/addresses.ts'
+import { type ListenAddress, ListenError, type Listening, listen } from '../listening.ts'
 import { type HttpLimits, SlotPool } from './access/limits.ts'
 import { HttpProblem, type ProblemCode } from './problems.ts'
 
 export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
-
-export class ListenError extends KnownError {
-  override readonly name = 'ListenError'
-  readonly code = 'cannot-listen'
-  readonly retryable = false
-  readonly isTaken: boolean
-
-  constructor(address: string, cause: NodeJS.ErrnoException) {
-    const why = LISTEN_PROBLEMS[cause.code ?? ''] ?? `${cause.message}. Choose another one.`
-    super(`Cannot listen on ${address}: ${why}`, { cause })
-    this.isTaken = cause.code === 'EADDRINUSE'
-  }
-}
-
-const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE:
-    'another program listens there. Stop it, or choose another (--port, http.port, http.socket).',
-  EACCES: 'permission denied. Choose a port from 1024 on.',
-  EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has.',
-  ENOTFOUND: 'this name has no address. Choose one that this machine has.',
-}
 
 const KEEP_ALIVE_MS = 30_000
 /**
@@ -79,6 +57,7 @@ export class NodeServer {
   /** The requests of each connection, in order; the first is being answered. */
   readonly #busy = new Map<Socket, Exchange[]>()
   readonly #door = new Door(BEGUN_PER_TURN)
+  #listening: Listening | null = null
   #isClosing = false
 
   constructor(
@@ -129,24 +108,14 @@ export class NodeServer {
     })
   }
 
-  /** `passed`: a socket that another process opened there. */
-  async listen(host: string, port: number, passed?: number): Promise<AddressInfo> {
-    const named = `${host}:${port}`
-    await new Promise<void>((resolve, reject) => {
-      // It stays: a connection that cannot be accepted later must not end the process.
-      this.#server.on('error', (error) => reject(new ListenError(named, error)))
-      const options = passed === undefined ? { host, port } : { fd: passed }
-      this.#server.listen(options, () => resolve())
-    })
-    const found = this.#server.address() as AddressInfo
-    if (passed === undefined) return found
-    const { address, port: at } = found
-    const isNamed = address === host || (host === 'localhost' && isLoopback(`${address}`))
-    if (isNamed && at === port) return found
-    await this.close()
-    // The checks of the configured address would not hold there.
-    const why = `the service manager passed a socket at ${address ?? 'a path'}:${at ?? ''}: name the same address in both`
-    throw new ListenError(named, new Error(why))
+  async listen(place: ListenAddress): Promise<AddressInfo> {
+    this.#listening = await listen(this.#server, place)
+    return this.#listening.address
+  }
+
+  /** Whether nobody else can answer at `localhost` and this port. */
+  get holdsLocalhost(): boolean {
+    return this.#listening?.holdsLocalhost ?? false
   }
 
   async listenAtPath(path: string): Promise<void> {
@@ -159,7 +128,8 @@ export class NodeServer {
   /** Accepts nothing new; running requests are answered within the grace period. */
   async close(): Promise<void> {
     this.#isClosing = true
-    const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()))
+    const closed =
+      this.#listening?.stop() ?? new Promise((resolve) => void this.#server.close(resolve))
     for (const socket of this.#sockets.keys()) {
       if (!this.#busy.has(socket)) socket.destroy()
     }

@@ -10,6 +10,7 @@ export const PROBLEM_TYPE = 'application/problem+json'
 const ALWAYS: readonly ProblemCode[] = [
   'bad-request',
   'host-refused',
+  'wrong-address',
   'rate-limited',
   'store-damaged',
   'unavailable',

@@ -6,7 +6,14 @@ import type { Clock } from '#core/base/clock'
 import { parseSnapshotName } from '#core/base/ids'
 import type { Logger } from '#core/base/logger'
 import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access/access.ts'
-import { type AllowedOrigins, checkHost, isLoopback, singleHost } from './access/addresses.ts'
+import {
+  type AllowedOrigins,
+  checkHost,
+  isLoopback,
+  isOfBrowser,
+  ownAddress,
+  singleHost,
+} from './access/addresses.ts'
 import { type ClientAddresses, isForwarded } from './access/client-address.ts'
 import { type HttpLimits, RateLimit, SlotPool } from './access/limits.ts'
 import type { Peer } from './access/peer-user.ts'
@@ -29,6 +36,8 @@ export interface PipelineDependencies {
   readonly addresses: ClientAddresses
   /** A connection to the Unix domain socket. */
   readonly isOwnSocket: (socket: Socket) => boolean
+  /** Whether `localhost` leads to this server alone. */
+  readonly holdsLocalhost: () => boolean
   /** Who is at the other end of a connection; null: the system does not report it. */
   readonly peerOf: (socket: Socket) => Promise<Peer | null>
   readonly limits: HttpLimits
@@ -117,9 +126,9 @@ export class RequestPipeline {
   }
 
   async #answer(call: Call, headers: Record<string, string>): Promise<void> {
-    const { edge, access, addresses, allowedHosts, origins, limits, clock } = this.#parts
+    const { edge, access, addresses, origins, limits, clock } = this.#parts
     const { incoming, outgoing } = call
-    checkHost(singleHost(incoming), allowedHosts)
+    this.#checkHost(incoming)
     if (incoming.url === this.#parts.clearingPath) {
       return writeAnswer(outgoing, 200, { ...headers, ...CLEARING, ...TO_PAGE }, null)
     }
@@ -213,15 +222,22 @@ export class RequestPipeline {
     )
   }
 
+  /** A browser reaches a Unix domain socket through another program, whose `localhost` we do not hold. */
+  #checkHost(incoming: IncomingMessage): void {
+    const { allowedHosts, isOwnSocket, holdsLocalhost } = this.#parts
+    const { socket, headers } = incoming
+    const isHeld = isOwnSocket(socket) ? !isOfBrowser(headers) : holdsLocalhost()
+    checkHost(singleHost(incoming), allowedHosts, isHeld ? null : ownAddress(socket))
+  }
+
   /**
    * Another user who listens where a page expects this server could pass its requests on to us. The
    * page then shows another address than ours, and that user is at the other end.
    */
   async #isFromPageAt(host: string, socket: Socket): Promise<boolean> {
     const { addresses, isOwnSocket, peerOf } = this.#parts
-    const { localAddress = '', localPort, remoteAddress = '' } = socket
-    const own = localAddress.replace(/^::ffff:/i, '')
-    if (host === `${own.includes(':') ? `[${own}]` : own}:${localPort}`) return true
+    const { remoteAddress = '' } = socket
+    if (host === ownAddress(socket)) return true
     if (isOwnSocket(socket) || addresses.isProxy(remoteAddress)) return true
     const peer = (await peerOf(socket)) ?? 'unknown'
     return (

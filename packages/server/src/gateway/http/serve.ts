@@ -29,8 +29,8 @@ export interface HttpOptions {
   readonly host?: string
   /** The port; 0: any free port. */
   readonly port?: number
-  /** The file descriptor of a socket that a service manager opened at this host and port. */
-  readonly listeningFd?: number
+  /** File descriptors of sockets that a service manager opened at this host and port. */
+  readonly passed?: readonly number[]
   /** Unix domain sockets in addition to the port; only the server's own user can open them. */
   readonly sockets?: readonly string[]
   /** The store implements this. If it holds a token, every request needs one. */
@@ -100,9 +100,12 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     },
     ...{ access, addresses },
     isOwnSocket: (socket) => ownSockets.has(socket),
+    holdsLocalhost: () => server.holdsLocalhost,
     peerOf: async (socket) => (await (await peers.promise)?.find(socket)) ?? null,
     ...{ limits, metrics, streams, logger, clock },
-    allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
+    allowedHosts: [...(host === 'localhost' ? [] : [host]), ...(options.allowedHosts ?? [])].map(
+      (name) => name.toLowerCase(),
+    ),
     origins: new AllowedOrigins(options.allowedOrigins ?? []),
     clearingPath: options.clearingPath ?? null,
     closing: closing.signal,
@@ -116,10 +119,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const onFailure = (error: unknown) =>
     logger.error(traceOf(error), 'a request failed and its connection was closed')
   const server = new NodeServer(handler, limits, isProxy, onFailure)
-  const { listeningFd } = options
-  const address = await server.listen(host, port, listeningFd)
+  const { passed = [] } = options
+  const address = await server.listen({ host, port, passed })
   const url = urlOf(host, address)
-  const ofPeers = listeningFd === undefined ? {} : { listeningFd }
+  const ofPeers = passed[0] === undefined ? {} : { listeningFd: passed[0] }
   peers.resolve(await PeerUsers.open(address.port, ofPeers).catch(() => null))
   const open = !isOpen ? 'nobody' : (await peers.promise) === null ? 'every-user' : 'own-user'
   const fromOwner: Handler = (incoming, outgoing) => {

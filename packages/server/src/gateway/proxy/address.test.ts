@@ -28,7 +28,7 @@ it.each(['/p/mine/../../secret', '/v1/%2E%2e/secret', '/v1/..\\secret', '/v1/.',
   'refuses %s, which would leave the path of the provider',
   (url) => {
     const headers = { host: '127.0.0.1:1' }
-    expect(refusalFor({ url, headers, headersDistinct: {} })?.status).toBe(400)
+    expect(refusalFor({ url, headers, headersDistinct: {} }, true)?.status).toBe(400)
   },
 )
 
@@ -36,6 +36,6 @@ it.each(['/v1/models/gpt-5.1', '/v1/files/...', '/v1/models?after=/../x', '/v1/.
   'passes %s on',
   (url) => {
     const headers = { host: '127.0.0.1:1' }
-    expect(refusalFor({ url, headers, headersDistinct: {} })).toBeNull()
+    expect(refusalFor({ url, headers, headersDistinct: {} }, true)).toBeNull()
   },
 )

@@ -56,17 +56,24 @@ const UNKNOWN_PROVIDER: ProxyRefusal = {
   message: 'This proxy knows no provider of that name. Start it with --upstream NAME=URL.',
 }
 
-/** Null: the request may go on. */
-export function refusalFor({
-  url = '',
-  headers,
-  headersDistinct,
-}: Pick<IncomingMessage, 'url' | 'headers' | 'headersDistinct'>): ProxyRefusal | null {
+/** Null: the request may go on. `holdsLocalhost`: that name leads to this proxy alone. */
+export function refusalFor(
+  {
+    url = '',
+    headers,
+    headersDistinct,
+  }: Pick<IncomingMessage, 'url' | 'headers' | 'headersDistinct'>,
+  holdsLocalhost: boolean,
+): ProxyRefusal | null {
   if ((headersDistinct['host']?.length ?? 0) > 1) {
     return { status: 400, message: 'The request has more than one Host header.' }
   }
   if (isOfPage(headers)) {
     const message = 'This proxy answers programs on this computer, not web pages.'
+    return { status: 403, message }
+  }
+  if (!holdsLocalhost && /^localhost(?::|$)/.test(headers.host ?? '')) {
+    const message = 'Another program may answer at localhost. Use http://127.0.0.1 and this port.'
     return { status: 403, message }
   }
   // Appended to a provider's URL, any other form would name another host.

@@ -1,8 +1,13 @@
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import {
+  type AddressInfo,
+  connect,
+  createServer as createSocketServer,
+  type Socket,
+} from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -13,7 +18,7 @@ import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { Recorder } from '../../runtime/client-sessions/recorder.ts'
-import { type RunningProxy, serveProxy } from './serve.ts'
+import { type ProxyOptions, type RunningProxy, serveProxy } from './serve.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -28,6 +33,7 @@ async function start(
   answer: Answer,
   store: Store = openMemoryStore(),
   logger: Logger = SILENT,
+  more: Pick<ProxyOptions, 'accept'> = {},
 ): Promise<RunningProxy & { readonly provider: string }> {
   const provider = createServer(async (asked, response) => {
     const chunks: Buffer[] = []
@@ -48,15 +54,15 @@ async function start(
   closers.push(() => recorder.close())
   const url = new URL(`http://127.0.0.1:${port}`)
   const proxy = await serveProxy({
-    ...{ recorder, upstreams: { anthropic: url, openai: url }, logger },
+    ...{ recorder, upstreams: { anthropic: url, openai: url }, logger, ...more },
   })
   closers.push(() => proxy.close())
   return { ...proxy, provider: url.href }
 }
 
 /** Sends these bytes and returns everything received until the connection ends. */
-async function raw(port: number, bytes: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+async function raw(port: number, bytes: string, host = '127.0.0.1'): Promise<string> {
+  const socket = connect(port, host, () => socket.write(bytes))
   let text = ''
   for await (const chunk of socket) text += String(chunk)
   return text
@@ -328,6 +334,31 @@ describe('serveProxy', () => {
     expect(await raw(port, `${head}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 403 /)
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n\r\n'
     expect(await raw(port, head + upgrade)).toMatch(/^HTTP\/1.1 403 /)
+  })
+
+  it('answers under the name `localhost` at both of its addresses', async (ctx) => {
+    const { port } = await start((_, response) => response.end('{}'))
+    const head = `GET /v1/models HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n\r\n`
+    expect(await raw(port, head)).toMatch(/^HTTP\/1.1 200 /)
+    const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+    if (!addresses.some(({ address }) => address === '::1'))
+      return ctx.skip('the rest is not run: this machine has no [::1]')
+    expect(await raw(port, head, '::1')).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  it('does not answer under that name for a port that another process holds', async () => {
+    const taking = Promise.withResolvers<(socket: Socket) => void>()
+    const accept = taking.resolve
+    await start((_, response) => response.end('{}'), openMemoryStore(), SILENT, { accept })
+    const holder = createSocketServer(await taking.promise)
+    await once(holder.listen(0, '127.0.0.1'), 'listening')
+    closers.push(() => new Promise((resolve) => holder.close(resolve)))
+    const at = (holder.address() as AddressInfo).port
+    const ask = (host: string) =>
+      raw(at, `GET /v1/models HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    for (const host of ['localhost', `localhost:${at}`])
+      expect(await ask(host)).toMatch(/^HTTP\/1.1 403 .*Use http:\/\/127.0.0.1/s)
+    expect(await ask(`127.0.0.1:${at}`)).toMatch(/^HTTP\/1.1 200 /)
   })
 
   it('answers no request with two Host headers, nor its websocket', async () => {

@@ -1,16 +1,11 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from '#core/base/logger'
 import type { RecordedPassage } from '../../runtime/client-sessions/passage.ts'
 import type { Recorder } from '../../runtime/client-sessions/recorder.ts'
 import { PeerUsers } from '../http/access/peer-user.ts'
+import { listen } from '../listening.ts'
 import { type ProxyRefusal, readAddress, refusalFor, upstreamFor } from './address.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { answerCompaction, readCompactionRequest } from './compaction-answer.ts'
@@ -66,16 +61,17 @@ export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
   })
   server.on('upgrade', (request, socket, head) => void proxy.upgrade(request, socket, head))
   server.on('clientError', (_error, socket) => socket.destroy())
-  if (options.accept === undefined) {
-    await listen(server, options.host ?? '127.0.0.1', options.port ?? 0)
-  }
-  const { port } = (server.address() as AddressInfo | null) ?? { port: options.port ?? 0 }
+  const { host = '127.0.0.1' } = options
+  const place = { host, port: options.port ?? 0, settings: '--port' }
+  const listening = options.accept === undefined ? await listen(server, place) : null
+  const { port } = listening?.address ?? place
+  proxy.holdsLocalhost = listening?.holdsLocalhost ?? false
   const open = await proxy.findPeers(port)
   options.accept?.((socket) => server.emit('connection', socket))
   return {
-    ...{ port, open, url: `http://${options.host ?? '127.0.0.1'}:${port}` },
+    ...{ port, open, url: `http://${host}:${port}` },
     close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve))
+      const closed = listening?.stop()
       for (const socket of sockets) socket.destroy()
       upstream.close()
       await closed
@@ -89,6 +85,7 @@ class ProxyServer {
   readonly #upstream: Upstream
   readonly #open = new Set<Promise<void>>()
   readonly #peers = Promise.withResolvers<PeerUsers | null>()
+  holdsLocalhost = false
 
   constructor(options: ProxyOptions, upstream: Upstream) {
     this.#options = options
@@ -153,7 +150,7 @@ class ProxyServer {
   }
 
   async #refusalOf(request: IncomingMessage): Promise<ProxyRefusal | null> {
-    const refusal = refusalFor(request)
+    const refusal = refusalFor(request, this.holdsLocalhost)
     if (refusal !== null) return refusal
     // Another user could otherwise retrieve a stored handoff and write into a conversation.
     if (await this.#isOwn(request.socket)) return null
@@ -335,12 +332,4 @@ function sendError(response: ServerResponse, status: number, message: string): v
   const error = { type: 'api_error', message }
   response.writeHead(status, STATUS_CODES[status], { 'content-type': 'application/json' })
   response.end(JSON.stringify({ type: 'error', error }))
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  // It stays: a connection that cannot be accepted later must not end the process.
-  server.on('error', reject)
-  server.listen(port, host, () => resolve())
-  await promise
 }

@@ -12,6 +12,7 @@ import type {
   PlatformHandlers,
   Sent,
 } from '../chat/platform.ts'
+import { ListenError } from '../listening.ts'
 import {
   isAboutMarkup,
   isUnauthorized,
@@ -145,7 +146,7 @@ export class Telegram implements Platform {
       await webhook.listen()
     } catch (error) {
       report(
-        `Telegram's webhook cannot listen on ${options.host}:${options.port}: ${errorKind(error)}`,
+        `Telegram's webhook: ${error instanceof ListenError ? error.message : errorKind(error)}`,
       )
       return
     }

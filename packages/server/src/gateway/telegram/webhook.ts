@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Update } from 'grammy/types'
 import { isObject, type JsonValue } from '#core/base/json'
+import { type Listening, listen } from '../listening.ts'
 
 /**
  * The endpoint to which Telegram pushes updates. Requests need the secret. An update gets a success
@@ -20,6 +21,7 @@ const BODY_BYTES_MAX = 1024 * 1024
 const REST_BYTES_MAX = 64 * 1024 * 1024
 const REQUEST_MS_MAX = 60_000
 const CONNECTIONS_MAX = 100
+const SETTINGS = 'gateways.telegram.webhook'
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
 export interface WebhookUses {
@@ -32,6 +34,7 @@ export class Webhook {
   readonly #server: Server
   readonly #address: WebhookAddress
   readonly #uses: WebhookUses
+  #listening: Listening | null = null
   /** One after another, so that messages are admitted in order. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -48,23 +51,17 @@ export class Webhook {
   }
 
   /** Resolves with the port; rejects if the port is in use. */
-  listen(): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
-    this.#server.once('error', reject)
-    this.#server.listen(this.#address.port, this.#address.host, () => {
-      const address = this.#server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : 0)
-    })
-    return promise
+  async listen(): Promise<number> {
+    this.#listening = await listen(this.#server, { ...this.#address, settings: SETTINGS })
+    return this.#listening.address.port
   }
 
   async close(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#server.close(() => resolve())
+    const closed = this.#listening?.stop()
     this.#server.closeIdleConnections()
     await this.#last
     this.#server.closeAllConnections()
-    await promise
+    await closed
   }
 
   async #answer(request: IncomingMessage): Promise<number> {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { FailedError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { onEndSignal } from '../../../host/operating-system.ts'
 import type { RecorderOptions } from '../../../runtime/client-sessions/recorder.ts'
@@ -150,6 +151,7 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
   const { openLogger } = await import('../../../host/open-logger.ts')
   const { Recorder } = await import('../../../runtime/client-sessions/recorder.ts')
   const { serveProxy } = await import('../../../gateway/proxy/serve.ts')
+  const { ListenError } = await import('../../../gateway/listening.ts')
   const { systemClock } = await import('#core/base/clock')
   const asked = Promise.withResolvers<void>()
   const unlisten = onEndSignal(() => asked.resolve())
@@ -172,6 +174,8 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
         const proxy = await serveProxy({
           ...{ recorder, upstreams, logger, port: flags.port, proxyEnv: process.env },
           ...(run !== null && { accept: (take) => run.accept(take) }),
+        }).catch((error: unknown) => {
+          throw error instanceof ListenError ? new FailedError(error.message) : error
         })
         if (run !== null) run.onModelGone = () => void proxy.close()
         printNotice(`proxy: ${proxy.url} forwards to ${anthropic.origin} and ${openai.origin}`)

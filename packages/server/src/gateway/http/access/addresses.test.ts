@@ -27,7 +27,7 @@ describe('checkHost', () => {
   it.each(['127.0.0.1:7420', 'localhost', 'LOCALHOST:1', '[::1]:80', '10.0.0.5', 'box.lan:7420'])(
     'accepts %s',
     (host) => {
-      expect(codeOf(() => checkHost(host, ['box.lan']))).toBeNull()
+      expect(codeOf(() => checkHost(host, ['box.lan'], null))).toBeNull()
     },
   )
   it.each([
@@ -40,7 +40,26 @@ describe('checkHost', () => {
     ['localhost/evil', 'bad-request'],
     ['', 'bad-request'],
   ])('refuses %j', (host, code) => {
-    expect(codeOf(() => checkHost(host, ['box.lan']))).toBe(code)
+    expect(codeOf(() => checkHost(host, ['box.lan'], null))).toBe(code)
+  })
+})
+
+describe('the name localhost', () => {
+  const refused = (host: string, names: readonly string[] = []) =>
+    codeOf(() => checkHost(host, names, '127.8.8.8:7420'))
+  it.each(['localhost', 'LOCALHOST:7420', 'localhost.:7420'])(
+    'is refused where it may lead to another program: %s',
+    (host) => {
+      expect(refused(host)).toBe('wrong-address')
+      expect(() => checkHost(host, [], '127.8.8.8:7420')).toThrow(
+        expect.objectContaining({ detail: expect.stringContaining('http://127.8.8.8:7420') }),
+      )
+    },
+  )
+  it('is taken if the operator names it, and does not matter to other names', () => {
+    expect(refused('localhost:7420', ['localhost'])).toBeNull()
+    expect([refused('127.0.0.1:7420'), refused('box.lan', ['box.lan'])]).toEqual([null, null])
+    expect(refused('sub.localhost')).toBe('host-refused')
   })
 })
 

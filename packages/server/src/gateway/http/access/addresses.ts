@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { HttpProblem } from '../problems.ts'
 
 /**
@@ -23,15 +23,42 @@ export function singleHost({
   throw new HttpProblem('bad-request', { detail: 'The request has more than one Host header.' })
 }
 
-/** A numeric address cannot be rebound; a host name must be a known one. */
-export function checkHost(host: string | undefined, names: readonly string[]): void {
+/**
+ * A numeric address cannot be rebound; a host name must be a known one. `instead`: the address to use
+ * where `localhost` may lead to another program too; null: it leads to us alone.
+ */
+export function checkHost(
+  host: string | undefined,
+  names: readonly string[],
+  instead: string | null,
+): void {
   const name = hostNameOf(host ?? '')
   if (name === undefined)
     throw new HttpProblem('bad-request', { detail: 'The Host header is missing or malformed.' })
-  if (isIP(unbracketed(name)) !== 0 || name === 'localhost' || names.includes(name)) return
+  if (isIP(unbracketed(name)) !== 0 || names.includes(name)) return
+  if (name === 'localhost') {
+    if (instead === null) return
+    const detail = `Another program may answer at \`localhost\`. Use http://${instead}`
+    throw new HttpProblem('wrong-address', { detail })
+  }
   throw new HttpProblem('host-refused', {
     detail: 'Use an address in numbers or localhost, or add the name to http.allowedHosts.',
   })
+}
+
+/** As a URL names it. */
+export function ownAddress({
+  localAddress,
+  localPort,
+}: Pick<Socket, 'localAddress' | 'localPort'>): string {
+  if (localAddress === undefined) return '127.0.0.1 and the same port'
+  const own = localAddress.replace(/^::ffff:/i, '')
+  return `${own.includes(':') ? `[${own}]` : own}:${localPort}`
+}
+
+/** Scripts cannot change these headers. */
+export function isOfBrowser({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  return origin !== undefined || site !== undefined
 }
 
 /** Response headers that a page of another origin may read. */

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '#core/base/files/make-folder'
-import { ListenError } from '../node-server.ts'
+import { ListenError } from '../../listening.ts'
 
 /**
  * A Unix domain socket that only its owner can use. It is bound in a private folder, restricted, and

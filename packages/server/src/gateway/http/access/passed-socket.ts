@@ -1,19 +1,19 @@
-import { ListenError } from '../node-server.ts'
+import { ListenError } from '../../listening.ts'
 
 /** The first descriptor after those of a terminal. */
 const FIRST_FD = 3
 
 /**
- * The listening socket that systemd, or a program like it, opened for this process (`sd_listen_fds`);
- * undefined: none. Such a port is never free, so no other user can listen there while the server is
- * down. Removes the variables: they are not for the programs that this one starts.
+ * The listening sockets that systemd, or a program like it, opened for this process (`sd_listen_fds`):
+ * one, or one for each address of `localhost`. Such a port is never free, so no other user can listen
+ * there while the server is down. Removes the variables: they are not for the programs that this one
+ * starts.
  */
-export function takePassedSocket(env: NodeJS.ProcessEnv): number | undefined {
+export function takePassedSockets(env: NodeJS.ProcessEnv): readonly number[] {
   const { LISTEN_PID, LISTEN_FDS = '0' } = env
-  if (LISTEN_PID !== `${process.pid}`) return undefined
+  if (LISTEN_PID !== `${process.pid}`) return []
   for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) delete env[name]
-  if (LISTEN_FDS === '0') return undefined
-  if (LISTEN_FDS === '1') return FIRST_FD
-  const why = `the service manager passed ${LISTEN_FDS} sockets, expected one: name one ListenStream`
-  throw new ListenError('its socket', new Error(why))
+  if (/^[012]$/.test(LISTEN_FDS)) return [FIRST_FD, FIRST_FD + 1].slice(0, Number(LISTEN_FDS))
+  const why = `the service manager passed ${LISTEN_FDS} sockets, expected one or two: name 127.0.0.1 and [::1]`
+  throw new ListenError('its sockets', new Error(why))
 }

@@ -261,7 +261,10 @@ describe('describeApi', () => {
         return found
       },
     )
-  const ALWAYS = ['bad-request', 'host-refused', 'rate-limited', 'store-damaged', 'unavailable']
+  const ALWAYS = [
+    ...['bad-request', 'host-refused', 'wrong-address', 'rate-limited'],
+    ...['store-damaged', 'unavailable'],
+  ]
   const GUARDED = ['unauthorized', 'forbidden']
 
   it.each<[string, string, readonly string[]]>([
