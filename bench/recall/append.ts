@@ -5,11 +5,11 @@ import { operationId, runnerId, sessionId } from '../../packages/core/src/base/i
 import { limitsFor } from '../../packages/core/src/session/limits.ts'
 import type { AdoptEntriesOutcome, AdoptedEntry } from '../../packages/core/src/store/adoption.ts'
 import type { CommitVerb, RequestOf } from '../../packages/core/src/store/contract.ts'
-import type { SessionRow } from '../../packages/core/src/store/rows.ts'
 import { newSession } from '../../packages/core/src/store/rules/create-session.ts'
 import { SqliteConnection } from '../../packages/core/src/store/sqlite/connection.ts'
 import { Reader } from '../../packages/core/src/store/sqlite/worker/reader.ts'
 import { Writer } from '../../packages/core/src/store/sqlite/worker/writer.ts'
+import type { SessionRow } from '../../packages/core/src/store/tables/rows.ts'
 
 /**
  * What the index costs an append, one entry for each commit. Three stores take turns with the same

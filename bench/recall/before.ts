@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { clip, oneLine } from '../../packages/core/src/base/line.ts'
-import type { Entry } from '../../packages/core/src/store/rows.ts'
 import { stem } from '../../packages/core/src/store/search/languages/stem.ts'
+import type { Entry } from '../../packages/core/src/store/tables/rows.ts'
 import { entryLabel, entryText } from '../../packages/server/src/tools/entry-text.ts'
 
 /**

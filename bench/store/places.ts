@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { operationId, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import type { Limits } from '../../packages/core/src/store/rows.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import type { Limits } from '../../packages/core/src/store/tables/rows.ts'
 
 /** A store on this machine's disk, and processes that write to it. */
 export const LIMITS: Limits = {

@@ -4,7 +4,7 @@ import { sessionId } from '../../packages/core/src/base/ids.ts'
 import type { JsonObject } from '../../packages/core/src/base/json.ts'
 import { SILENT } from '../../packages/core/src/base/logger.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import type { Entry } from '../../packages/core/src/store/rows.ts'
+import type { Entry } from '../../packages/core/src/store/tables/rows.ts'
 import type { RecordedPassage } from '../../packages/server/src/runtime/client-sessions/passage.ts'
 import {
   Recorder,

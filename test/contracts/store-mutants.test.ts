@@ -3,9 +3,9 @@ import { entryNumber } from '../../packages/core/src/base/ids.ts'
 import type { CommitVerb, OutcomeOf, RequestOf } from '../../packages/core/src/store/contract.ts'
 import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import type { ReplyHead } from '../../packages/core/src/store/retention-commits.ts'
-import type { SessionRow } from '../../packages/core/src/store/rows.ts'
 import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
 import type { Rows, Rule, Ruling, StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
+import type { SessionRow } from '../../packages/core/src/store/tables/rows.ts'
 import { memoryBench } from './benches/memory.ts'
 
 /** Each decision of the protocol, taken back: the contract must notice. */

@@ -16,7 +16,7 @@ import {
   StoreFixture,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
-import type { RunnerRow } from '../../packages/core/src/store/rows.ts'
+import type { RunnerRow } from '../../packages/core/src/store/tables/rows.ts'
 import { importHermes } from '../../packages/server/src/migration/hermes/import/import.ts'
 import {
   type ImportReport,

@@ -1,7 +1,7 @@
 import { entryNumber, type SessionId } from '../../packages/core/src/base/ids.ts'
 import { clip } from '../../packages/core/src/base/line.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import type { ReplyRow } from '../../packages/core/src/store/rows.ts'
+import type { ReplyRow } from '../../packages/core/src/store/tables/rows.ts'
 import { splitText } from '../../packages/server/src/gateway/chat/split.ts'
 import type { DrilledPlatform, ShownMessage } from './kill-drill.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BusyPolicy } from '../../packages/core/src/store/rows.ts'
+import type { BusyPolicy } from '../../packages/core/src/store/tables/rows.ts'
 import { until } from '../support/until.ts'
 import type { Follower } from './follower.ts'
 import { Journey } from './journey.ts'

@@ -6,8 +6,8 @@ import type {
   Tail,
   WrittenRows,
 } from '../../packages/core/src/store/contract.ts'
-import type { SessionRow } from '../../packages/core/src/store/rows.ts'
 import type { Rows, Rule } from '../../packages/core/src/store/rules/ruling.ts'
+import type { SessionRow } from '../../packages/core/src/store/tables/rows.ts'
 import type { Composition } from '../simulation/composition.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { LeaseTimes } from '../../packages/core/src/session/runner/runner-lease.ts'
-import type { Limits } from '../../packages/core/src/store/rows.ts'
+import type { Limits } from '../../packages/core/src/store/tables/rows.ts'
 import type { Paces } from './far-ends.ts'
 import type { Place } from './place.ts'
 

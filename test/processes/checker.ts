@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import type { AuditRow, Entry } from '../../packages/core/src/store/rows.ts'
+import type { AuditRow, Entry } from '../../packages/core/src/store/tables/rows.ts'
 import { type Host, isAtRest, until } from './host.ts'
 import { type Kept, readAudit, readKept } from './kept.ts'
 import { type Ack, agentOf, readAcks } from './sending-client.ts'

@@ -7,7 +7,12 @@ import {
 } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { MailItem } from '../../packages/core/src/store/queries.ts'
-import type { AuditRow, Entry, ReplyRow, SessionRow } from '../../packages/core/src/store/rows.ts'
+import type {
+  AuditRow,
+  Entry,
+  ReplyRow,
+  SessionRow,
+} from '../../packages/core/src/store/tables/rows.ts'
 
 /** What the store keeps of one session, read page by page for the checker. */
 export interface Kept {

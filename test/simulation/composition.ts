@@ -7,8 +7,8 @@ import { SESSION_SETTINGS, type SessionSettings } from '../../packages/core/src/
 import type { StepRunner, ToolRunner } from '../../packages/core/src/session/step.ts'
 import { TURN_ATTEMPTS_MAX } from '../../packages/core/src/store/bounds.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import type { Limits, RunnerRow } from '../../packages/core/src/store/rows.ts'
 import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
+import type { Limits, RunnerRow } from '../../packages/core/src/store/tables/rows.ts'
 
 /**
  * The parts of a run. A planted bug replaces one part and leaves the others unchanged; the laws are

@@ -3,8 +3,8 @@ import type { Lease, OutcomeOf } from '../../packages/core/src/store/contract.ts
 import type { Fork } from '../../packages/core/src/store/fork-commits.ts'
 import { checkEntry } from '../../packages/core/src/store/integrity/chain.ts'
 import type { RecordEntries } from '../../packages/core/src/store/record-commits.ts'
-import type { Entry, MailRow, SessionRow } from '../../packages/core/src/store/rows.ts'
 import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
+import type { Entry, MailRow, SessionRow } from '../../packages/core/src/store/tables/rows.ts'
 import type { ForkLaws } from './fork-laws.ts'
 import type { Observed } from './laws.ts'
 import {

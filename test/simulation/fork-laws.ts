@@ -3,7 +3,7 @@ import { buildContext, messagesOf } from '../../packages/core/src/session/contex
 import type { AdoptSession } from '../../packages/core/src/store/commits.ts'
 import type { Fork } from '../../packages/core/src/store/fork-commits.ts'
 import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
-import type { Entry, SessionRow } from '../../packages/core/src/store/rows.ts'
+import type { Entry, SessionRow } from '../../packages/core/src/store/tables/rows.ts'
 import { expectedWords, foldShadow, Shadow, wordsOf } from './shadow.ts'
 import type { World } from './world.ts'
 

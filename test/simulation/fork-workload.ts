@@ -12,7 +12,7 @@ import { canonicalJson } from '../../packages/core/src/store/integrity/canonical
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
 import type { RecordEntries } from '../../packages/core/src/store/record-commits.ts'
-import type { SessionRow } from '../../packages/core/src/store/rows.ts'
+import type { SessionRow } from '../../packages/core/src/store/tables/rows.ts'
 import type { Laws } from './laws.ts'
 import { isMessage } from './shadow.ts'
 import type { SimProcess } from './sim-process.ts'

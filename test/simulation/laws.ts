@@ -9,8 +9,8 @@ import type {
   RequestOf,
   Tail,
 } from '../../packages/core/src/store/contract.ts'
-import type { AuditRow, OperationRow, ReplyRow } from '../../packages/core/src/store/rows.ts'
 import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
+import type { AuditRow, OperationRow, ReplyRow } from '../../packages/core/src/store/tables/rows.ts'
 import { EntryLaws } from './entry-laws.ts'
 import { ForkLaws } from './fork-laws.ts'
 import { KeepingLaws } from './keeping-laws.ts'

@@ -1,5 +1,5 @@
 import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
-import type { ReplyRow } from '../../packages/core/src/store/rows.ts'
+import type { ReplyRow } from '../../packages/core/src/store/tables/rows.ts'
 import { COMPOSITION, type Composition } from './composition.ts'
 import { ForkWorkload } from './fork-workload.ts'
 import { Laws } from './laws.ts'

@@ -9,7 +9,7 @@ import type {
   MailRow,
   OperationRow,
   SessionRow,
-} from '../../packages/core/src/store/rows.ts'
+} from '../../packages/core/src/store/tables/rows.ts'
 
 /**
  * The expected state of a session, computed by the laws from the entries and mail that were

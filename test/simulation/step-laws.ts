@@ -3,7 +3,7 @@ import { buildContext, messagesOf } from '../../packages/core/src/session/contex
 import type { HandoffRequest } from '../../packages/core/src/session/handoff.ts'
 import type { StepRequest, ToolRequest } from '../../packages/core/src/session/step.ts'
 import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
-import type { OperationRow } from '../../packages/core/src/store/rows.ts'
+import type { OperationRow } from '../../packages/core/src/store/tables/rows.ts'
 import {
   expectedTokens,
   expectedWords,

@@ -7,7 +7,7 @@ import {
 import type { JsonValue } from '../../packages/core/src/base/json.ts'
 import type { Admit } from '../../packages/core/src/store/commits.ts'
 import { canonicalJson } from '../../packages/core/src/store/integrity/canonical.ts'
-import type { BusyPolicy, Route } from '../../packages/core/src/store/rows.ts'
+import type { BusyPolicy, Route } from '../../packages/core/src/store/tables/rows.ts'
 import type { Laws } from './laws.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'

@@ -23,7 +23,7 @@ import type {
   Limits,
   OperationRow,
   SessionRow,
-} from '../../packages/core/src/store/rows.ts'
+} from '../../packages/core/src/store/tables/rows.ts'
 
 const LIMITS: Limits = {
   hardTokens: 4_000,

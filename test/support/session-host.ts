@@ -17,7 +17,7 @@ import type { StepOutcome, StepRequest, ToolRunner } from '../../packages/core/s
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
-import type { Limits } from '../../packages/core/src/store/rows.ts'
+import type { Limits } from '../../packages/core/src/store/tables/rows.ts'
 import { messageCounter } from '../../packages/core/src/tokens/count.ts'
 import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import { Timeline } from '../simulation/timeline.ts'

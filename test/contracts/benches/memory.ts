@@ -1,8 +1,8 @@
 import type { StoreBench } from '../../../packages/core/src/store/contract-suite/case.ts'
 import { openMemoryStore } from '../../../packages/core/src/store/memory/open.ts'
 import { key, MemoryTables } from '../../../packages/core/src/store/memory/tables.ts'
-import type { Entry } from '../../../packages/core/src/store/rows.ts'
 import { RULES, type Rules } from '../../../packages/core/src/store/rules/rules.ts'
+import type { Entry } from '../../../packages/core/src/store/tables/rows.ts'
 
 export async function memoryBench(rules: Rules = RULES): Promise<StoreBench & AsyncDisposable> {
   const tables = new MemoryTables()

@@ -8,7 +8,7 @@ import {
 import type { JsonObject, JsonValue } from '../../../packages/core/src/base/json.ts'
 import type { Lease, Store } from '../../../packages/core/src/store/contract.ts'
 import type { WrittenRows } from '../../../packages/core/src/store/outcomes.ts'
-import type { SessionRow } from '../../../packages/core/src/store/rows.ts'
+import type { SessionRow } from '../../../packages/core/src/store/tables/rows.ts'
 
 /**
  * Two sessions from birth to erasure, told to a store. Each line has a verb's outcome and everything

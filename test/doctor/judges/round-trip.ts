@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { entryNumber, type SessionId } from '../../../packages/core/src/base/ids.ts'
 import { loadParts } from '../../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
-import type { Entry } from '../../../packages/core/src/store/rows.ts'
+import type { Entry } from '../../../packages/core/src/store/tables/rows.ts'
 import { exportHermes } from '../../../packages/server/src/migration/hermes/export/export.ts'
 import { type PlainKinds, plainKinds, plainRows } from '../homes/plain-rows.ts'
 

@@ -1,4 +1,4 @@
-import type { SessionRow } from '../../../packages/core/src/store/rows.ts'
+import type { SessionRow } from '../../../packages/core/src/store/tables/rows.ts'
 import { type Mutant, plantRule, rowsWith, sessionWith } from '../mutant.ts'
 
 export const twoCompactionsAtOnce: Mutant = {

@@ -1,4 +1,4 @@
-import type { BlobRow } from '../../../packages/core/src/store/rows.ts'
+import type { BlobRow } from '../../../packages/core/src/store/tables/rows.ts'
 import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
 
 export const blobDroppedWhileUsed: Mutant = {

@@ -1,5 +1,5 @@
 import { operationId } from '../../../packages/core/src/base/ids.ts'
-import type { SessionRow } from '../../../packages/core/src/store/rows.ts'
+import type { SessionRow } from '../../../packages/core/src/store/tables/rows.ts'
 import { type Mutant, plantRule, plantStore, rowsWith, sessionWith } from '../mutant.ts'
 
 export const deliveryBetweenCallAndResult: Mutant = {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { AuditRow } from '../../../packages/core/src/store/rows.ts'
+import type { AuditRow } from '../../../packages/core/src/store/tables/rows.ts'
 import { type AgentOptions, leaseFor, PACES } from '../agent-options.ts'
 import { findingsOf, judge } from '../checker.ts'
 import { Host, type Life, until } from '../host.ts'

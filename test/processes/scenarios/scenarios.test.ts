@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../../packages/core/src/base/ids.ts'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
-import type { AuditRow } from '../../../packages/core/src/store/rows.ts'
+import type { AuditRow } from '../../../packages/core/src/store/tables/rows.ts'
 import { PACES } from '../agent-options.ts'
 import { type Host, until } from '../host.ts'
 import { readAudit } from '../kept.ts'

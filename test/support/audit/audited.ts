@@ -2,7 +2,7 @@ import type { AuditWriter } from '../../../packages/core/src/audit/log/log.ts'
 import { SessionTrail } from '../../../packages/core/src/audit/session-audit-writer.ts'
 import type { SessionId } from '../../../packages/core/src/base/ids.ts'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
-import type { InputLane } from '../../../packages/core/src/store/rows.ts'
+import type { InputLane } from '../../../packages/core/src/store/tables/rows.ts'
 import { auditedIntake } from '../../../packages/server/src/runtime/store-layers/audited-intake.ts'
 
 /**

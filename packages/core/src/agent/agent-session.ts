@@ -11,7 +11,7 @@ import { waitForReply } from '../session/view/transcript.ts'
 import { ERASE_MAX } from '../store/bounds.ts'
 import type { AdmitOutcome } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
-import type { Limits } from '../store/rows.ts'
+import type { Limits } from '../store/tables/rows.ts'
 import type {
   AgentAnswer,
   AgentSession,

@@ -9,7 +9,7 @@ import type { RuntimeEvent } from '../session/events/runtime-event.ts'
 import { type CompactionReport, readCompactionReport } from '../session/view/compaction-report.ts'
 import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
 import type { Store } from '../store/contract.ts'
-import type { EntryKind, SessionRow } from '../store/rows.ts'
+import type { EntryKind, SessionRow } from '../store/tables/rows.ts'
 import type { FoundEntry, HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
 import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
 

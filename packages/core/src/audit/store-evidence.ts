@@ -1,6 +1,6 @@
 import type { SessionId } from '../base/ids.ts'
 import type { Reads } from '../store/contract.ts'
-import type { AuditRow, SessionRow } from '../store/rows.ts'
+import type { AuditRow, SessionRow } from '../store/tables/rows.ts'
 import type { AuditLawName, Mark } from './laws/laws.ts'
 import type { Prover, Vouching } from './laws/prover.ts'
 import { RangeSet } from './laws/ranges.ts'

@@ -1,7 +1,7 @@
 import type { SessionId } from '../base/ids.ts'
 import type { BlobSource, Message, Part, UserPart } from '../message/message.ts'
 import type { Store } from '../store/contract.ts'
-import type { BlobRow } from '../store/rows.ts'
+import type { BlobRow } from '../store/tables/rows.ts'
 
 /**
  * Images and files are kept once per session, by their hash, beside the transcript (decision 26).

@@ -9,7 +9,7 @@ import { SummaryFailedError, type SummaryWriter } from '../compaction/summary/su
 import { askWriter } from '../compaction/summary/write-summary.ts'
 import { ALL_DIALECTS } from '../message/dialects/all.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
-import type { Limits, OperationRow } from '../store/rows.ts'
+import type { Limits, OperationRow } from '../store/tables/rows.ts'
 import { budgetOf } from './context/budget.ts'
 import type { Source } from './context/source.ts'
 import type { SessionSettings } from './settings.ts'

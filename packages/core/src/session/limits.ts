@@ -1,5 +1,5 @@
 import { KnownError } from '../base/errors.ts'
-import type { Limits } from '../store/rows.ts'
+import type { Limits } from '../store/tables/rows.ts'
 
 /**
  * How a model's window is shared out, so that the parts always fit below it (I33): P for system

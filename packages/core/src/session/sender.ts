@@ -3,7 +3,7 @@ import { KnownError } from '../base/errors.ts'
 import type { RunnerId } from '../base/ids.ts'
 import type { SettleReply } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
-import type { ReplyRow } from '../store/rows.ts'
+import type { ReplyRow } from '../store/tables/rows.ts'
 
 /** A destination of replies: a chat platform, another agent's mailbox, a waiting HTTP request. */
 export interface Edge {

@@ -1,7 +1,7 @@
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Lease, Reads, WrittenRows } from '../store/contract.ts'
 import { damagedEntry } from '../store/integrity/damaged-row.ts'
-import type { Entry, SessionRow } from '../store/rows.ts'
+import type { Entry, SessionRow } from '../store/tables/rows.ts'
 import { buildContext, type Context, continueContext, replyToOf } from './context/build.ts'
 import type { SessionView } from './context/session-view.ts'
 import { readRange } from './context/source.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
 import type { BudgetSettings } from '../compaction/plan/defaults.ts'
 import { WARN_FROM } from '../compaction/report/outcome.ts'
-import type { BusyPolicy, Limits } from '../store/rows.ts'
+import type { BusyPolicy, Limits } from '../store/tables/rows.ts'
 
 /** Settings of the operator. Times are in milliseconds. */
 export interface SessionSettings {

@@ -2,7 +2,7 @@ import type { EntryNumber } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { Fenced } from './commits.ts'
 import type { Appended, Superseded } from './outcomes.ts'
-import type { CompactionBy, InputLane, ResultOutcome } from './rows.ts'
+import type { CompactionBy, InputLane, ResultOutcome } from './tables/rows.ts'
 
 /**
  * History from another store, appended after the session's entries. Each entry keeps its own time.

@@ -26,7 +26,7 @@ import type {
   RunnerRow,
   SessionRow,
   TurnEnd,
-} from './rows.ts'
+} from './tables/rows.ts'
 
 /** Requests and outcomes of the commit verbs. */
 

@@ -2,7 +2,7 @@ import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Fenced } from './commits.ts'
 import type { Lease, Refusal, Superseded, Tail } from './outcomes.ts'
-import type { Clears, CompactionBy, OperationRow, OperationState } from './rows.ts'
+import type { Clears, CompactionBy, OperationRow, OperationState } from './tables/rows.ts'
 
 /** Requests and outcomes of the compaction verbs. */
 

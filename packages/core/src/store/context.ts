@@ -1,6 +1,6 @@
 import { FOLDED_KINDS, type Fold, fold, pathTo } from './fold.ts'
 import type { ContextEntries } from './queries.ts'
-import type { Entry, EntryHead, Limits, SessionRow } from './rows.ts'
+import type { Entry, EntryHead, Limits, SessionRow } from './tables/rows.ts'
 
 /** How an engine reads what a context is folded from. */
 export interface ContextSource {

@@ -107,7 +107,7 @@ import type {
   RouteRow,
   SessionRow,
   StoreRow,
-} from './rows.ts'
+} from './tables/rows.ts'
 import type { PutVectors, PutVectorsOutcome, ReadUnembedded, Unembedded } from './vector-rows.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { SessionId } from '../base/ids.ts'
 import { LIST_MAX } from './bounds.ts'
 import type { Reads } from './contract.ts'
 import type { ListSessions } from './queries.ts'
-import type { SessionRow } from './rows.ts'
+import type { SessionRow } from './tables/rows.ts'
 
 /** All sessions of a store, or of an agent, page by page. */
 export async function* everySession(

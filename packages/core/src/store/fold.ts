@@ -1,5 +1,5 @@
 import { type EntryNumber, entryNumber } from '../base/ids.ts'
-import type { CompactionBy, CompactionMeta, EntryHead, PinRecord } from './rows.ts'
+import type { CompactionBy, CompactionMeta, EntryHead, PinRecord } from './tables/rows.ts'
 
 /**
  * The base of a context, folded from the heads of a transcript. The session row keeps the newest

@@ -1,6 +1,6 @@
 import type { EntryNumber, OperationId, SessionId } from '../base/ids.ts'
 import type { Gone } from './outcomes.ts'
-import type { SessionRow } from './rows.ts'
+import type { SessionRow } from './tables/rows.ts'
 
 /** Requests and outcomes of the fork verbs. */
 

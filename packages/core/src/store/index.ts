@@ -35,8 +35,16 @@ export type {
   ScheduleRow,
   TokenRow,
 } from './operational-rows.ts'
-export type { AuditRow, Entry, Limits, MailRow, OperationRow, Route, SessionRow } from './rows.ts'
 export { RULES, type Rules } from './rules/rules.ts'
 export type { Rows, Ruling, StoreChange as Change } from './rules/ruling.ts'
 export { openSqliteStore, type SqliteOptions } from './sqlite/open.ts'
 export { readSqliteStore } from './sqlite/read.ts'
+export type {
+  AuditRow,
+  Entry,
+  Limits,
+  MailRow,
+  OperationRow,
+  Route,
+  SessionRow,
+} from './tables/rows.ts'

@@ -1,5 +1,5 @@
 import type { SessionId } from '../base/ids.ts'
-import type { SessionRow } from './rows.ts'
+import type { SessionRow } from './tables/rows.ts'
 
 /** The fields of a session row that describe a fork. */
 export type ForkRow = Pick<SessionRow, 'id' | 'origin' | 'forkedAt'>

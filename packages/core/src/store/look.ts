@@ -1,6 +1,6 @@
 import { entryNumber } from '../base/ids.ts'
 import type { ListMail, Look, ReadEntries } from './queries.ts'
-import type { Lane, SessionRow } from './rows.ts'
+import type { Lane, SessionRow } from './tables/rows.ts'
 
 /** Which rows a look needs, given the session's own. */
 export interface LookPlan {

@@ -1,4 +1,4 @@
-import type { MailRow, MailState, SessionRow } from './rows.ts'
+import type { MailRow, MailState, SessionRow } from './tables/rows.ts'
 
 /**
  * Delivery and settlement do not change mail rows; the session's cursors show them. Flags on the

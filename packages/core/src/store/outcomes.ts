@@ -1,5 +1,5 @@
 import type { EntryNumber, RunnerId, SessionId } from '../base/ids.ts'
-import type { Entry, SessionRow } from './rows.ts'
+import type { Entry, SessionRow } from './tables/rows.ts'
 
 /** The right to write to one session, as a value. The store refuses an outdated lease. */
 export interface Lease {

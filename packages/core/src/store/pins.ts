@@ -1,4 +1,4 @@
-import type { Limits } from './rows.ts'
+import type { Limits } from './tables/rows.ts'
 
 export const PINS_MAX = 64
 

@@ -9,7 +9,7 @@ import type {
   OperationRow,
   ReplyRow,
   SessionRow,
-} from './rows.ts'
+} from './tables/rows.ts'
 import type { Meaning } from './vector-rows.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { EntryNumber, OperationId, SessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { TooLarge } from './operational-rows.ts'
 import type { Gone } from './outcomes.ts'
-import type { ResultOutcome } from './rows.ts'
+import type { ResultOutcome } from './tables/rows.ts'
 
 /** What another program did, recorded once per key. */
 export interface RecordEntries {

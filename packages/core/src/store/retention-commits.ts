@@ -1,5 +1,5 @@
 import type { SessionId } from '../base/ids.ts'
-import type { ReplyRow } from './rows.ts'
+import type { ReplyRow } from './tables/rows.ts'
 
 export interface ReplyKey {
   readonly sessionId: SessionId

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { Message, Origin, ResultPart, ToolResultPart } from '#core/message/message'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 
 /** The message that an entry was made from; null if it is not one, or was erased. */
 export function storedMessage(entry: Entry): Message | null {

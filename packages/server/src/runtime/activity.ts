@@ -2,7 +2,7 @@ import { type Clock, DAY_MS } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
-import type { AuditRow } from '#core/store/rows'
+import type { AuditRow } from '#core/store/tables/rows'
 import { type ModelUsage, readUsage } from './usage.ts'
 
 /** What happened in the last 24 hours, hour by hour. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/base/json'
 import { fixedTokensMax, limitsFor } from '#core/session/limits'
 import type { SessionSettings, WantedSettings } from '#core/session/settings'
-import type { BusyPolicy } from '#core/store/rows'
+import type { BusyPolicy } from '#core/store/tables/rows'
 import { estimateText, estimateTools } from '#core/tokens/estimate'
 import { familyOf, type ModelFamily } from '#core/tokens/family'
 import { Routes, type RoutesConfig } from '../model/routes/routes.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, operationId, sessionId } from '#core/base/ids'
 import { spendOnCompaction } from '#core/session/view/compaction-report'
-import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/rows'
+import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/tables/rows'
 import { compactionView, undoneIn } from './compaction-view.ts'
 
 const ROW: OperationRow = {

@@ -3,7 +3,7 @@ import { isObject } from '#core/base/json'
 import type { CompactionSpend } from '#core/session/view/compaction-report'
 import { compactionMetaOf } from '#core/store/fold'
 import { parseBody } from '#core/store/integrity/damaged-row'
-import type { Entry, OperationRow, SessionRow } from '#core/store/rows'
+import type { Entry, OperationRow, SessionRow } from '#core/store/tables/rows'
 
 /** An attempt at a compaction. */
 export interface CompactionView {

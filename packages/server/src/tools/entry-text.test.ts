@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { entryLabel, entryText } from './entry-text.ts'
 
 const entry = (kind: string, body: unknown, meta: object = {}) =>

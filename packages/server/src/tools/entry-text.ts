@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '#core/base/json'
 import type { AssistantMessage, ResultPart, UserMessage } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 
 /** An entry as plain text; an erased one says so. */
 export function entryText(entry: Entry): string {

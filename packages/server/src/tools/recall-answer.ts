@@ -1,8 +1,8 @@
 import type { SessionId } from '#core/base/ids'
 import { clip, oneLine } from '#core/base/line'
 import type { SearchAnswer, SearchHit } from '#core/store/queries'
-import type { Entry } from '#core/store/rows'
 import { PASSAGE_CHARACTERS_MAX } from '#core/store/search/passages'
+import type { Entry } from '#core/store/tables/rows'
 
 /**
  * The results of a search for a model: the best excerpts that fit, printed in the order of the

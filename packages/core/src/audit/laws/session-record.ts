@@ -1,4 +1,4 @@
-import type { InputLane } from '../../store/rows.ts'
+import type { InputLane } from '../../store/tables/rows.ts'
 import type { Mark } from './laws.ts'
 import { RangeSet } from './ranges.ts'
 import type { Span } from './span.ts'

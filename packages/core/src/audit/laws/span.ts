@@ -1,4 +1,4 @@
-import type { InputLane } from '../../store/rows.ts'
+import type { InputLane } from '../../store/tables/rows.ts'
 import type { AuditLine, MailRange } from '../log/line.ts'
 import type { AuditFindings, AuditLawName, Mark } from './laws.ts'
 

@@ -9,7 +9,7 @@ import { render } from '../../message/dialects/render.ts'
 import { pinnedMessage } from '../../message/handoff/pinned.ts'
 import { textOf } from '../../message/text.ts'
 import type { MailItem } from '../../store/queries.ts'
-import type { Entry, EntryHead, Limits, SessionRow } from '../../store/rows.ts'
+import type { Entry, EntryHead, Limits, SessionRow } from '../../store/tables/rows.ts'
 import { mailBody } from '../protocol/state.ts'
 import { buildContext, type Context, continueContext, messagesOf } from './build.ts'
 

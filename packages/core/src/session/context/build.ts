@@ -14,7 +14,7 @@ import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { ContextEntries } from '../../store/queries.ts'
-import type { Clears, Entry, Limits } from '../../store/rows.ts'
+import type { Clears, Entry, Limits } from '../../store/tables/rows.ts'
 import { type ContextPiece, clipped, fitInputs, resultSizes, sum } from './piece.ts'
 
 /**

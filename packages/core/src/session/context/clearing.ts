@@ -1,4 +1,4 @@
-import type { Clears } from '../../store/rows.ts'
+import type { Clears } from '../../store/tables/rows.ts'
 import type { SessionSettings } from '../settings.ts'
 import { budgetOf } from './budget.ts'
 import { type ContextPiece, fitInputs, resultSizes, sum } from './piece.ts'

@@ -1,7 +1,7 @@
 import type { EntryNumber } from '../../base/ids.ts'
 import { clearMessage } from '../../compaction/plan/clear.ts'
 import type { Message } from '../../message/message.ts'
-import type { InputLane, Limits } from '../../store/rows.ts'
+import type { InputLane, Limits } from '../../store/tables/rows.ts'
 
 /** One message of the context; `number` is the last entry that it was made from. */
 export interface ContextPiece {

@@ -1,5 +1,5 @@
 import type { MailItem } from '../../store/queries.ts'
-import type { OperationRow, SessionRow } from '../../store/rows.ts'
+import type { OperationRow, SessionRow } from '../../store/tables/rows.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { Context } from './build.ts'
 

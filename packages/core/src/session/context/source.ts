@@ -5,7 +5,7 @@ import { LIST_MAX } from '../../store/bounds.ts'
 import type { Reads } from '../../store/contract.ts'
 import { compactionMetaOf, type FoldedKind, pathTo } from '../../store/fold.ts'
 import type { ContextEntries } from '../../store/queries.ts'
-import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../store/rows.ts'
+import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../store/tables/rows.ts'
 import { isCarried } from './budget.ts'
 import { buildContext, type Context, pieceEntries, visiblePieces } from './build.ts'
 

@@ -4,7 +4,7 @@ import type { SessionId } from '../../base/ids.ts'
 import type { Logger } from '../../base/logger.ts'
 import { LIST_MAX } from '../../store/bounds.ts'
 import type { Store } from '../../store/contract.ts'
-import type { AuditRow, StoreRow } from '../../store/rows.ts'
+import type { AuditRow, StoreRow } from '../../store/tables/rows.ts'
 import { noticeName, ReceivedAttempts, RunningAttempts } from './attempt-replay.ts'
 import type { CurrentNotice, EventQuery, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 

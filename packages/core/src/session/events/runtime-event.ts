@@ -1,6 +1,6 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
-import type { AuditKind } from '../../store/rows.ts'
+import type { AuditKind } from '../../store/tables/rows.ts'
 
 /**
  * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,

@@ -1,6 +1,6 @@
 import { type EntryNumber, entryNumber, type MailNumber, type OperationId } from '../../base/ids.ts'
 import type { Refusal } from '../../store/commits.ts'
-import type { SessionRow } from '../../store/rows.ts'
+import type { SessionRow } from '../../store/tables/rows.ts'
 import { isOfModel } from '../context/budget.ts'
 import {
   type Advance,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { RunnerId } from '../../base/ids.ts'
-import type { ListedRunner, RunnerRow } from '../../store/rows.ts'
+import type { ListedRunner, RunnerRow } from '../../store/tables/rows.ts'
 
 /** A broken connection is restored sooner; if it is not, the process has died. */
 const ABSENT_MS = 900

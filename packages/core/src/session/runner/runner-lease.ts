@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
 import { type RunnerId, runnerId, type SessionId } from '../../base/ids.ts'
 import type { Store } from '../../store/contract.ts'
-import type { RunnerRow } from '../../store/rows.ts'
+import type { RunnerRow } from '../../store/tables/rows.ts'
 
 export interface LeaseTimes {
   readonly leaseMs: number

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../base/ids.ts'
-import type { Entry } from '../../store/rows.ts'
+import type { Entry } from '../../store/tables/rows.ts'
 import { adoptedOperation } from './adopted-compaction.ts'
 
 const MADE = {

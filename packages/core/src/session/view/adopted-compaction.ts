@@ -1,7 +1,7 @@
 import { entryNumber, type SessionId } from '../../base/ids.ts'
 import { isObject, type JsonValue } from '../../base/json.ts'
 import { isCount } from '../../store/measure.ts'
-import type { Entry, OperationRow } from '../../store/rows.ts'
+import type { Entry, OperationRow } from '../../store/tables/rows.ts'
 
 /** How a handoff was made that no operation of the store records: the body of its entry says so. */
 export interface MadeElsewhere {

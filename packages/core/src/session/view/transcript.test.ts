@@ -3,7 +3,7 @@ import { sessionId } from '../../base/ids.ts'
 import type { UserPart } from '../../message/message.ts'
 import { create } from '../../store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../store/memory/open.ts'
-import type { Entry } from '../../store/rows.ts'
+import type { Entry } from '../../store/tables/rows.ts'
 import { loadParts, stageParts } from '../blobs.ts'
 import { entryView, findReply } from './transcript.ts'
 

@@ -4,7 +4,7 @@ import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { Reads } from '../../store/contract.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
-import type { Entry, EntryKind } from '../../store/rows.ts'
+import type { Entry, EntryKind } from '../../store/tables/rows.ts'
 import { readRange } from '../context/source.ts'
 import type { EventHub } from '../events/event-hub.ts'
 

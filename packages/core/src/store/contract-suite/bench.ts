@@ -14,7 +14,7 @@ import {
 import type { JsonValue } from '../../base/json.ts'
 import type { Admit, CreateSession, Fenced, NewReply } from '../commits.ts'
 import type { Lease, OutcomeOf, Store, Tail } from '../contract.ts'
-import type { CompactionBy, Limits, SessionRow, TurnEnd } from '../rows.ts'
+import type { CompactionBy, Limits, SessionRow, TurnEnd } from '../tables/rows.ts'
 
 export const LIMITS: Limits = {
   hardTokens: 1_000,

@@ -1,6 +1,6 @@
 import type { EntryNumber, MailNumber, RunnerId, SessionId } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
-import type { SessionRow } from '../rows.ts'
+import type { SessionRow } from '../tables/rows.ts'
 
 /** One law of the store's contract, as a function that throws when the law is broken. */
 export interface StoreCase {

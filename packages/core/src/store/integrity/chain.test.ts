@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { entryNumber, operationId, sessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import { canonicalJson } from './canonical.ts'
 import { checkEntry, firstHash, hashBody, hashEntry, saltFor } from './chain.ts'
 

@@ -1,5 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
-import type { AuditRow, Entry, EntryHead, SessionRow } from '../rows.ts'
+import type { AuditRow, Entry, EntryHead, SessionRow } from '../tables/rows.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 
 /**

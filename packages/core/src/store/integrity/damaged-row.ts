@@ -2,7 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import { isObject, type JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import { isCount } from '../measure.ts'
-import type { SessionRow } from '../rows.ts'
+import type { SessionRow } from '../tables/rows.ts'
 
 /**
  * Checks rows as read from disk. A flipped byte can leave a column unreadable or impossible. Every

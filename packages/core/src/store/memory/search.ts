@@ -1,7 +1,6 @@
 import type { SessionId } from '../../base/ids.ts'
 import { lineOf, ownAfter } from '../lineage.ts'
 import type { Search, SearchAnswer, SearchedScope } from '../queries.ts'
-import type { Entry, SessionRow } from '../rows.ts'
 import { type Block, blockOf } from '../search/blocks.ts'
 import { compareBytes } from '../search/bytes.ts'
 import { type SearchedRange, search } from '../search/find.ts'
@@ -22,6 +21,7 @@ import {
   stretchWithin,
 } from '../search/parts.ts'
 import { NO_TOTALS, totalsWith } from '../search/sessions/totals.ts'
+import type { Entry, SessionRow } from '../tables/rows.ts'
 import type { MemoryTables } from './tables.ts'
 
 /** The word index of one session, updated on each search. */

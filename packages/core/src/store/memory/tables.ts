@@ -14,6 +14,7 @@ import {
   type UsageRow,
 } from '../operational-rows.ts'
 import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
+import type { Erase, ForkPrefix, RemainingRows, Rows, StoreChange } from '../rules/ruling.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -29,8 +30,7 @@ import type {
   RouteRow,
   RunnerRow,
   SessionRow,
-} from '../rows.ts'
-import type { Erase, ForkPrefix, RemainingRows, Rows, StoreChange } from '../rules/ruling.ts'
+} from '../tables/rows.ts'
 import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
 
 /** All rows of a memory store: maps by key, and one method that changes them. */

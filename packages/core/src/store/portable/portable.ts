@@ -5,7 +5,7 @@ import type { AdoptSession, ImportSessionOutcome } from '../commits.ts'
 import type { Commits, Reads } from '../contract.ts'
 import { DamagedRowError, StoreBusyError, UnknownSessionError } from '../errors.ts'
 import type { MailItem } from '../queries.ts'
-import type { Entry, MailRow, SessionRow } from '../rows.ts'
+import type { Entry, MailRow, SessionRow } from '../tables/rows.ts'
 import { IdentityCheck } from '../verify/audit.ts'
 import {
   type CarriedBlob,
@@ -16,7 +16,7 @@ import {
   readMailRow,
   readReplyRow,
   readSessionRow,
-} from './rows.ts'
+} from './validate-rows.ts'
 
 /**
  * One session as JSON lines: a header, then entries, mail, waiting replies and blobs, then a

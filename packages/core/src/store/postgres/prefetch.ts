@@ -2,8 +2,8 @@ import { DAY_MS } from '../../base/clock.ts'
 import type { MailNumber, SessionId } from '../../base/ids.ts'
 import type { Fenced } from '../commits.ts'
 import type { CommitVerb, RequestOf } from '../contract.ts'
-import type { Route } from '../rows.ts'
 import { hashKey } from '../rules/admit.ts'
+import type { Route } from '../tables/rows.ts'
 import type { LookupRequest, Strengths } from './snapshot.ts'
 
 /**

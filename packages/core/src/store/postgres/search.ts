@@ -1,7 +1,6 @@
 import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search, SearchAnswer, SearchedScope } from '../queries.ts'
-import type { SessionRow } from '../rows.ts'
 import type { ColumnsCache } from '../search/columns-cache.ts'
 import { type IndexTotals, type SearchedRange, search } from '../search/find.ts'
 import { runIds, unpackRuns } from '../search/index-state.ts'
@@ -14,6 +13,7 @@ import {
   stretchWithin,
 } from '../search/parts.ts'
 import { totalsWith } from '../search/sessions/totals.ts'
+import type { SessionRow } from '../tables/rows.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { LoanedClient } from './connections/connections.ts'
 import { checkEmptied } from './erasures/records.ts'

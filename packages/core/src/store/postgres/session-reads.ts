@@ -5,7 +5,7 @@ import type { Reads } from '../contract.ts'
 import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
 import type { ContextEntries, ListMail, Look, Looked, MailItem, ReadEntries } from '../queries.ts'
-import type { Entry, Lane, SessionRow } from '../rows.ts'
+import type { Entry, Lane, SessionRow } from '../tables/rows.ts'
 import {
   checkedContext,
   checkedEntries,

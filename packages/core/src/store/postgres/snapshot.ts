@@ -2,6 +2,7 @@ import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '
 import type { ErasedUpTo } from '../commits.ts'
 import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
 import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
+import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
 import type {
   AttemptRow,
   Entry,
@@ -15,8 +16,7 @@ import type {
   RouteRow,
   RunnerRow,
   SessionRow,
-} from '../rows.ts'
-import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
+} from '../tables/rows.ts'
 import type { EmbeddedRow } from '../vector-rows.ts'
 import type { LoanedClient, Query } from './connections/connections.ts'
 import type { Args, Lookup } from './lookup.ts'

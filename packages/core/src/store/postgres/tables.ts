@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { damagedRoute, orUnreadable, parseColumn } from '../integrity/damaged-row.ts'
-import type { AuditRow, ReplyRow, RouteRow } from '../rows.ts'
 import type { AuditDraft } from '../rules/ruling.ts'
+import type { AuditRow, ReplyRow, RouteRow } from '../tables/rows.ts'
 import type { SealedTable } from '../tables/seal.ts'
 import { blankOf, type Kind, type Table, type Values } from '../tables/table.ts'
 import {

@@ -1,7 +1,7 @@
 import { LIST_MAX } from '../bounds.ts'
 import type { Reads } from '../contract.ts'
 import { hashAudit } from '../integrity/chain.ts'
-import type { AuditRow } from '../rows.ts'
+import type { AuditRow } from '../tables/rows.ts'
 import { type Connections, inSnapshot } from './connections/connections.ts'
 import { CHAIN_END } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'

@@ -1,7 +1,7 @@
 import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { orUnreadable } from '../integrity/damaged-row.ts'
 import type { StoreFinding } from '../queries.ts'
-import type { MailRow, SessionRow } from '../rows.ts'
+import type { MailRow, SessionRow } from '../tables/rows.ts'
 import { AuditCheck, type Counted, stateFinding } from '../verify/audit.ts'
 import { changedRow, SEALED_KEYS } from '../verify/changed-rows.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'

@@ -1,6 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
-import type { Entry } from '../rows.ts'
 import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../search/blocks.ts'
 import { compareBytes } from '../search/bytes.ts'
 import { type ErasedEntry, type Erasure, erasedPage, planErasure } from '../search/erase.ts'
@@ -25,6 +24,7 @@ import {
   totalsOf,
   unpackTotals,
 } from '../search/sessions/totals.ts'
+import type { Entry } from '../tables/rows.ts'
 import type { Connections, LoanedClient, Query } from './connections/connections.ts'
 import { type Columns, fromText, toText } from './tables.ts'
 

@@ -1,7 +1,7 @@
-import type { SessionRow } from '../rows.ts'
 import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, Replaced, StoreChange } from '../rules/ruling.ts'
 import { lastSearched } from '../search/words.ts'
+import type { SessionRow } from '../tables/rows.ts'
 import { USAGE_SUMS } from '../tables/tables.ts'
 import type { Query } from './connections/connections.ts'
 import {

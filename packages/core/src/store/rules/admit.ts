@@ -6,7 +6,7 @@ import { canonicalJson, sha256 } from '../integrity/canonical.ts'
 import { damagedMail } from '../integrity/damaged-row.ts'
 import { mailState } from '../mail-state.ts'
 import { isCount } from '../measure.ts'
-import type { Lane, MailRow, SessionRow } from '../rows.ts'
+import type { Lane, MailRow, SessionRow } from '../tables/rows.ts'
 import { Draft } from './change-builder.ts'
 import { fencedSession, type Rows, type Rule } from './ruling.ts'
 

@@ -5,7 +5,7 @@ import { InvalidRequestError } from '../errors.ts'
 import { compactionMetaOf } from '../fold.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { isMoment } from '../measure.ts'
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import { Draft } from './change-builder.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
 

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../base/clock.ts'
 import type { RecordAttempt } from '../commits.ts'
 import type { UsageRow } from '../operational-rows.ts'
-import type { AttemptRow } from '../rows.ts'
+import type { AttemptRow } from '../tables/rows.ts'
 import type { Rows, Rule } from './ruling.ts'
 
 export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {

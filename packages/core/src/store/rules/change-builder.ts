@@ -16,7 +16,7 @@ import type {
   OperationState,
   ReplyRow,
   SessionRow,
-} from '../rows.ts'
+} from '../tables/rows.ts'
 import type { AuditDraft, Rows, Stamp, StoreChange } from './ruling.ts'
 
 type NewHead = EntryHead extends infer Head

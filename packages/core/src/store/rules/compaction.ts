@@ -1,7 +1,13 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { REWRITES_MAX } from '../bounds.ts'
 import { compactionMetaOf } from '../fold.ts'
-import type { Clears, CompactionBy, CompactionMeta, OperationRow, SessionRow } from '../rows.ts'
+import type {
+  Clears,
+  CompactionBy,
+  CompactionMeta,
+  OperationRow,
+  SessionRow,
+} from '../tables/rows.ts'
 import { Draft } from './change-builder.ts'
 import { cannotCarry, carriesAnswered } from './open-inputs.ts'
 import { fencedAtTail, fencedSession, type Rows, type Rule, tailOf } from './ruling.ts'

@@ -8,7 +8,7 @@ import {
 import { compactionMetaOf } from '../fold.ts'
 import { lineOf, ownAfter, storedRanges } from '../lineage.ts'
 import type { NoteKey } from '../operational-rows.ts'
-import type { Entry, EntryHead, ReplyRow, SessionRow } from '../rows.ts'
+import type { Entry, EntryHead, ReplyRow, SessionRow } from '../tables/rows.ts'
 import { Draft } from './change-builder.ts'
 import type { Erase, Rows, Stamp, StoreChange } from './ruling.ts'
 

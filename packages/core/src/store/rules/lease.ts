@@ -1,6 +1,6 @@
 import type { OperationId } from '../../base/ids.ts'
 import { checkName } from '../measure.ts'
-import type { SessionRow } from '../rows.ts'
+import type { SessionRow } from '../tables/rows.ts'
 import { Draft } from './change-builder.ts'
 import { fencedSession, type Rule } from './ruling.ts'
 

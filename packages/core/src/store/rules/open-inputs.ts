@@ -1,7 +1,7 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { WAITING_NOTE_TOKENS } from '../bounds.ts'
 import { compactionMetaOf } from '../fold.ts'
-import type { EntryHead, SessionRow } from '../rows.ts'
+import type { EntryHead, SessionRow } from '../tables/rows.ts'
 import type { Rows } from './ruling.ts'
 
 /**

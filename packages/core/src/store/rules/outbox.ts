@@ -1,5 +1,5 @@
 import type { ReplyKey } from '../retention-commits.ts'
-import type { ReplyRow } from '../rows.ts'
+import type { ReplyRow } from '../tables/rows.ts'
 import type { Rule } from './ruling.ts'
 
 /**

@@ -26,7 +26,7 @@ import type {
   RouteRow,
   RunnerRow,
   SessionRow,
-} from '../rows.ts'
+} from '../tables/rows.ts'
 import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
 
 /**

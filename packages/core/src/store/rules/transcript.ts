@@ -2,7 +2,7 @@ import { type EntryNumber, entryNumber, type MailNumber } from '../../base/ids.t
 import { DELIVERY_MAX, WAITING_NOTE_TOKENS } from '../bounds.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
-import type { InputLane, MailRow, TurnEnd } from '../rows.ts'
+import type { InputLane, MailRow, TurnEnd } from '../tables/rows.ts'
 import { newAttempts } from './attempts.ts'
 import { Draft } from './change-builder.ts'
 import { openInputs, openTokens } from './open-inputs.ts'

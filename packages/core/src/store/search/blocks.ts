@@ -1,4 +1,4 @@
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import type { Passage } from './words.ts'
 
 /**

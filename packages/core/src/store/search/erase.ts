@@ -1,4 +1,4 @@
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import { type Block, blockOf, passagesIn, withoutEntry } from './blocks.ts'
 import type { IndexState } from './index-state.ts'
 import { type ListPage, rootBytes, withoutPassages } from './lists.ts'

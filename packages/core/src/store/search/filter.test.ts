@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tries } from '../../../../../test/support/seeded-random.ts'
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import { ByteReader, ByteWriter, compareBytes } from './bytes.ts'
 import {
   entryFilter,

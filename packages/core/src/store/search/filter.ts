@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search as Query, SearchHit } from '../queries.ts'
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import { entrySpeakerOf } from './blocks.ts'
 import { lookUp, type SearchSteps } from './lookup.ts'
 import type { PassageTable } from './passage-table.ts'

@@ -1,7 +1,7 @@
 import { LIST_MAX } from '../bounds.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search as Query, SearchAnswer, SearchHit } from '../queries.ts'
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import type { ColumnsCache } from './columns-cache.ts'
 import { stretchesIn } from './dates.ts'
 import {

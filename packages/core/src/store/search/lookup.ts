@@ -1,5 +1,5 @@
 import type { DamagedRowError } from '../errors.ts'
-import type { Entry } from '../rows.ts'
+import type { Entry } from '../tables/rows.ts'
 import type { Block } from './blocks.ts'
 import type { IndexState } from './index-state.ts'
 import type { SearchedStretch } from './parts.ts'

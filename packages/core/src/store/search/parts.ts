@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import { type ForkRow, ownAfter, storedRanges } from '../lineage.ts'
 import type { Search, SearchedScope } from '../queries.ts'
-import type { Entry, SessionRow } from '../rows.ts'
+import type { Entry, SessionRow } from '../tables/rows.ts'
 
 /**
  * A range of entries to search, with the index of the session that stores it. An index numbers the

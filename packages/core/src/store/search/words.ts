@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import { isObject, type JsonValue } from '../../base/json.ts'
-import type { Entry } from '../rows.ts'
 import type { StoreChange } from '../rules/ruling.ts'
+import type { Entry } from '../tables/rows.ts'
 import { ENGLISH_WORDS } from './languages/english.ts'
 import type { Language } from './languages/language.ts'
 import { LANGUAGES, languageOf } from './languages/languages.ts'

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import { damagedEntry, orUnreadable } from '../integrity/damaged-row.ts'
 import { type ForkRow, keeperOf } from '../lineage.ts'
-import type { Entry, SessionRow } from '../rows.ts'
+import type { Entry, SessionRow } from '../tables/rows.ts'
 import { type EmptiedEntry, ErasureRecord, NO_ERASURE } from '../verify/erasures.ts'
 import type { SqliteConnection } from './connection.ts'
 import { auditLine, firstLine, keptStretches, lineIn, type SessionNumbers } from './sessions.ts'

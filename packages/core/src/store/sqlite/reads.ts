@@ -6,7 +6,7 @@ import { contextEntries } from '../context.ts'
 import type { AnswerOf, QueryOf, Readers } from '../facade.ts'
 import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
-import type { Entry, Lane, SessionRow } from '../rows.ts'
+import type { Entry, Lane, SessionRow } from '../tables/rows.ts'
 import {
   checkedAudit,
   checkedBlob,

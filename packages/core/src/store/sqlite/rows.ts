@@ -9,6 +9,7 @@ import {
   type TokenRow,
 } from '../operational-rows.ts'
 import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
+import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
 import type {
   AttemptRow,
   Entry,
@@ -22,8 +23,7 @@ import type {
   RouteRow,
   RunnerRow,
   SessionRow,
-} from '../rows.ts'
-import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
+} from '../tables/rows.ts'
 import type { EmbeddedRow } from '../vector-rows.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import { emptiedIn, unrecorded } from './erasures.ts'

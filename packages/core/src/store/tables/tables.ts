@@ -1,6 +1,9 @@
 import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import { checkSession } from '../integrity/damaged-row.ts'
 import type { DraftRow, NoteRow, ScheduleRow, TokenRow, UsageRow } from '../operational-rows.ts'
+import { hasWork } from '../rules/create-session.ts'
+import type { SenderRow } from '../rules/ruling.ts'
+import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -13,10 +16,7 @@ import type {
   RouteRow,
   RunnerRow,
   SessionRow,
-} from '../rows.ts'
-import { hasWork } from '../rules/create-session.ts'
-import type { SenderRow } from '../rules/ruling.ts'
-import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
+} from './rows.ts'
 import { sealed } from './seal.ts'
 import { mapTable, table } from './table.ts'
 

@@ -7,7 +7,7 @@ import { sha256 } from '../integrity/canonical.ts'
 import { checkEntry, ENTRY_DAMAGE, firstHash, hashEntry } from '../integrity/chain.ts'
 import { damagedColumn, damagedEntry, damagedMail, orUnreadable } from '../integrity/damaged-row.ts'
 import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
-import type { AuditRow, BlobRow, Entry, MailRow, SessionRow } from '../rows.ts'
+import type { AuditRow, BlobRow, Entry, MailRow, SessionRow } from '../tables/rows.ts'
 import { judgeMemory, type KeyMemory } from './session.ts'
 
 /**

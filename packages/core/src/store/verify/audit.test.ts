@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { hashTitle } from '../integrity/chain.ts'
-import type { AuditKind } from '../rows.ts'
+import type { AuditKind } from '../tables/rows.ts'
 import { AuditCheck, type Counted } from './audit.ts'
 
 const id = sessionId('talk')

@@ -2,7 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit, hashTitle } from '../integrity/chain.ts'
 import type { StoreFinding } from '../queries.ts'
-import type { AuditRow, SessionRow } from '../rows.ts'
+import type { AuditRow, SessionRow } from '../tables/rows.ts'
 import { isDeletionRecorded, NO_DELETION } from './erasures.ts'
 
 /** The columns of a session's row that the audit also records. */

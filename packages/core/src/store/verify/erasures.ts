@@ -3,7 +3,7 @@ import type { DamagedRowError } from '../errors.ts'
 import { hashEntry } from '../integrity/chain.ts'
 import { damagedColumn } from '../integrity/damaged-row.ts'
 import { type ForkRow, keeperOf, lineOf } from '../lineage.ts'
-import type { AuditRow, Entry, SessionRow } from '../rows.ts'
+import type { AuditRow, Entry, SessionRow } from '../tables/rows.ts'
 
 /**
  * Whether the store records the erasures that its rows show. A session that is being erased or gone,

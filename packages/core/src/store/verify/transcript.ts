@@ -4,7 +4,7 @@ import { FOLDED_KINDS, FOLDED_NAMES, fold } from '../fold.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { checkEntry, ENTRY_DAMAGE, firstHash } from '../integrity/chain.ts'
 import type { StoreFinding } from '../queries.ts'
-import type { Entry, EntryHead, SessionRow } from '../rows.ts'
+import type { Entry, EntryHead, SessionRow } from '../tables/rows.ts'
 
 /** The end of what a fork reads from other sessions, which its own entries continue. */
 export interface Prefix {

@@ -1,6 +1,6 @@
 import type { SessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
-import type { Route, RouteRow } from '#core/store/rows'
+import type { Route, RouteRow } from '#core/store/tables/rows'
 
 /**
  * Chats to which the platform gave a new id, as Telegram does when a group becomes a supergroup.

@@ -1,7 +1,7 @@
 import type { EntryNumber } from '#core/base/ids'
 import { isObject, type JsonValue } from '#core/base/json'
 import type { Reads } from '#core/store/contract'
-import type { Route } from '#core/store/rows'
+import type { Route } from '#core/store/tables/rows'
 import { SEND_MESSAGE } from '../../tools/send-message/recent-events.ts'
 
 type SessionReads = Pick<Reads, 'findRoute' | 'findSession' | 'readEntries'>

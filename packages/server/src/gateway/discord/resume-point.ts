@@ -1,6 +1,6 @@
 import type { MailNumber } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
-import type { Route } from '#core/store/rows'
+import type { Route } from '#core/store/tables/rows'
 import { isLater } from './feed.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/base/json'
 import type { Reads } from '#core/store/contract'
-import type { AuditRow } from '#core/store/rows'
+import type { AuditRow } from '#core/store/tables/rows'
 
 /**
  * Follows the store's own record of commits, independently of all agents: which sessions are

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '#core/message/message'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { unitsOf } from '../../proxy/entry-plan.ts'
 import { hashUnit } from '../../proxy/unit.ts'
 import type { UnitTree } from '../../proxy/unit-tree.ts'

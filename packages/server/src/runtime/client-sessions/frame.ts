@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/base/json'
 import { fixedTokensMax, limitsFor } from '#core/session/limits'
-import type { Limits } from '#core/store/rows'
+import type { Limits } from '#core/store/tables/rows'
 import { capabilitiesOf } from '../../model/routes/windows.ts'
 import type { History } from '../../proxy/history.ts'
 import { leadingItems } from '../../proxy/outgoing.ts'

@@ -4,7 +4,7 @@ import { sessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import { SILENT } from '#core/base/logger'
 import { openMemoryStore } from '#core/store/memory/open'
-import type { SettingsMeta } from '#core/store/rows'
+import type { SettingsMeta } from '#core/store/tables/rows'
 import {
   Client,
   compacted,

@@ -8,7 +8,7 @@ import type { ContextPiece } from '#core/session/context/piece'
 import { type HandoffReply, handoffWriter } from '#core/session/handoff'
 import { SESSION_SETTINGS } from '#core/session/settings'
 import type { ContextEntries } from '#core/store/queries'
-import type { Entry, Limits, OperationRow } from '#core/store/rows'
+import type { Entry, Limits, OperationRow } from '#core/store/tables/rows'
 import { messageCounter } from '#core/tokens/count'
 import { estimateText } from '#core/tokens/estimate'
 

@@ -5,10 +5,10 @@ import type { Logger } from '#core/base/logger'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { DamagedRowError, StoreClosedError } from '#core/store/errors'
-import type { Entry } from '#core/store/rows'
 import { packVectors } from '#core/store/search/meaning/packed-vectors'
 import { cutPassages } from '#core/store/search/passages'
 import { isSearched, searchedText } from '#core/store/search/words'
+import type { Entry } from '#core/store/tables/rows'
 import { type Embedder, EmbeddingError } from '../../model/embeddings/embedder.ts'
 
 /** Texts of one request; no provider takes fewer than 100. */

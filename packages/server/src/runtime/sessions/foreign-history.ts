@@ -16,8 +16,8 @@ import { limitsFor } from '#core/session/limits'
 import type { AdoptedEntry } from '#core/store/adoption'
 import type { Lease, Store } from '#core/store/contract'
 import { canonicalJson } from '#core/store/integrity/canonical'
-import type { Entry, SessionRow } from '#core/store/rows'
 import { newSession } from '#core/store/rules/create-session'
+import type { Entry, SessionRow } from '#core/store/tables/rows'
 import { messageCounter } from '#core/tokens/count'
 
 /**

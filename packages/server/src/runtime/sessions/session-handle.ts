@@ -6,7 +6,7 @@ import { type ControlEnd, controlOutcome } from '#core/session/view/control-outc
 import { admitAndListen, waitForReply } from '#core/session/view/transcript'
 import { TITLE_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
-import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
+import type { BusyPolicy, MailState, SessionRow } from '#core/store/tables/rows'
 import { type HandoffUndo, undoHandoff } from '../client-sessions/undo-handoff.ts'
 import type {
   Admission,

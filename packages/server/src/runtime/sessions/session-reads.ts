@@ -3,7 +3,7 @@ import { readRange } from '#core/session/context/source'
 import { entryView, type TranscriptEntry } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 
 /** The store for those who read this session. */
 export async function readsOf(store: Store, id: SessionId): Promise<Store> {

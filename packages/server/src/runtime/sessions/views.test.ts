@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '#core/base/ids'
 import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
-import type { Entry, SessionRow } from '#core/store/rows'
+import type { Entry, SessionRow } from '#core/store/tables/rows'
 import { user } from '../../../../../test/support/builders.ts'
 import { summaryOf, viewContext } from './views.ts'
 

@@ -13,7 +13,7 @@ import type { WaitNotice } from '#core/session/events/runtime-event'
 import type { SessionSettings } from '#core/session/settings'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { ContextEntries, MailItem } from '#core/store/queries'
-import type { Entry, Limits, RouteRow, SessionRow } from '#core/store/rows'
+import type { Entry, Limits, RouteRow, SessionRow } from '#core/store/tables/rows'
 import { HARD_SHARE, SOFT_SHARE } from '../client-sessions/frame.ts'
 import { isOfHistory } from '../compaction-view.ts'
 import type {

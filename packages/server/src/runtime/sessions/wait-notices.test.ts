@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runnerId, sessionId } from '#core/base/ids'
 import { DamagedRowError } from '#core/store/errors'
-import type { SessionRow } from '#core/store/rows'
+import type { SessionRow } from '#core/store/tables/rows'
 import { WaitNotices } from './wait-notices.ts'
 
 describe('the notice of a waiting turn', () => {

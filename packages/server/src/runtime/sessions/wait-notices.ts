@@ -4,7 +4,7 @@ import type { CurrentNotice, WaitNotice } from '#core/session/events/runtime-eve
 import type { Notice } from '#core/session/protocol/state'
 import type { Reads } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
-import type { SessionRow } from '#core/store/rows'
+import type { SessionRow } from '#core/store/tables/rows'
 import { failureIn } from '../../auxiliary/breaker.ts'
 import { explainOutcome, prospectOf } from '../../model/outcomes/outcome.ts'
 import { calledIn } from '../../model/routes/route.ts'

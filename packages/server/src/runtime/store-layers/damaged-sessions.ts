@@ -4,7 +4,7 @@ import type { Logger } from '#core/base/logger'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads, Store } from '#core/store/contract'
 import { DamagedRowError, StoreDamagedError } from '#core/store/errors'
-import type { SessionRow } from '#core/store/rows'
+import type { SessionRow } from '#core/store/tables/rows'
 
 /**
  * A store up to this size is checked completely before it is served: 41 MB took 3.6 s on two busy

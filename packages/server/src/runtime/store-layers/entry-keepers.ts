@@ -1,7 +1,7 @@
 import { type EntryNumber, entryNumber, type SessionId } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
 import { keeperOf, ownAfter } from '#core/store/lineage'
-import type { SessionRow } from '#core/store/rows'
+import type { SessionRow } from '#core/store/tables/rows'
 
 /** The session that stores each of these entries: this one, or one that it was forked from. */
 export async function byKeeper(

@@ -3,7 +3,7 @@ import { NOTES_PIN, pinnedText } from '#core/message/handoff/pinned'
 import { LIST_MAX, NOTES_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'
-import type { Entry, SessionRow } from '#core/store/rows'
+import type { Entry, SessionRow } from '#core/store/tables/rows'
 import {
   blockMayRepeat,
   type EntriesToForget,

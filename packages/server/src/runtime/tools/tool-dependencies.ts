@@ -1,7 +1,7 @@
 import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
-import type { Route } from '#core/store/rows'
+import type { Route } from '#core/store/tables/rows'
 import type { EmbedQuestion } from '../../tools/embedded-question.ts'
 import type { Processes } from '../../tools/process/processes.ts'
 

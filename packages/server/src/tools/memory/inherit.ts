@@ -3,7 +3,7 @@ import { NOTES_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { NoteRow } from '#core/store/operational-rows'
-import type { SessionRow } from '#core/store/rows'
+import type { SessionRow } from '#core/store/tables/rows'
 import { memoryBlock } from './block.ts'
 
 type NoteStore = Pick<

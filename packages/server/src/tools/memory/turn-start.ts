@@ -1,6 +1,6 @@
 import { entryNumber } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import type { ToolCall } from '../tool.ts'
 
 const READ_MAX = 500

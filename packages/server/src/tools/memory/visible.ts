@@ -1,7 +1,7 @@
 import { NOTES_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
 import type { NoteRow } from '#core/store/operational-rows'
-import type { SessionRow } from '#core/store/rows'
+import type { SessionRow } from '#core/store/tables/rows'
 
 export interface NoteSharing {
   /** Every session of the agent sees all its notes. Only the operator sets this. */

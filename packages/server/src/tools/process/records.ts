@@ -6,7 +6,7 @@ import { clip, oneLine } from '#core/base/line'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import type { ListSchedules, ScheduleRow } from '#core/store/operational-rows'
-import type { RunnerRow } from '#core/store/rows'
+import type { RunnerRow } from '#core/store/tables/rows'
 import { type Counting, callScopedId, noticeBody } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
 

@@ -1,4 +1,4 @@
-import type { SessionRow } from '#core/store/rows'
+import type { SessionRow } from '#core/store/tables/rows'
 
 /**
  * Where a session may write. A tool acts with the rights of its session: its effects reach only the

@@ -2,7 +2,7 @@ import { entryNumber, mailNumber, type SessionId } from '#core/base/ids'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { Reads } from '#core/store/contract'
 import type { MailItem } from '#core/store/queries'
-import type { Entry, SessionRow } from '#core/store/rows'
+import type { Entry, SessionRow } from '#core/store/tables/rows'
 import type { Sign } from './loop.ts'
 
 /** Part of the body of every message between agents, beside the text. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type SessionId, sessionId } from '#core/base/ids'
 import type { ScheduleRow } from '#core/store/operational-rows'
-import type { Route } from '#core/store/rows'
+import type { Route } from '#core/store/tables/rows'
 import { newest, type Play, ToolHost } from '../../../../../test/support/tool-host.ts'
 import { noticeBody } from '../own-mail.ts'
 import { tasksTool } from '../tasks.ts'

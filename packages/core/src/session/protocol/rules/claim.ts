@@ -1,6 +1,6 @@
 import type { EntryNumber, MailNumber } from '../../../base/ids.ts'
 import type { Trigger } from '../../../compaction/plan/plan.ts'
-import type { CompactionBy, OperationRow } from '../../../store/rows.ts'
+import type { CompactionBy, OperationRow } from '../../../store/tables/rows.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import type { State } from '../state.ts'
 import { commitNew, type RuleOutcome } from '../transition.ts'

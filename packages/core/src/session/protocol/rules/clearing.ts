@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts'
 import type { Trigger } from '../../../compaction/plan/plan.ts'
 import { REWRITES_MAX } from '../../../store/bounds.ts'
-import type { OperationRow } from '../../../store/rows.ts'
+import type { OperationRow } from '../../../store/tables/rows.ts'
 import { NOT_SMALLER } from '../../context/budget.ts'
 import { NO_HANDOFF } from '../../context/build.ts'
 import type { SessionView } from '../../context/session-view.ts'

@@ -5,7 +5,7 @@ import type { Trigger } from '../../../compaction/plan/plan.ts'
 import { warnOfRepetition } from '../../../compaction/report/outcome.ts'
 import { REWRITES_MAX } from '../../../store/bounds.ts'
 import type { MailItem } from '../../../store/queries.ts'
-import type { OperationRow } from '../../../store/rows.ts'
+import type { OperationRow } from '../../../store/tables/rows.ts'
 import {
   budgetOf,
   CLOSING,

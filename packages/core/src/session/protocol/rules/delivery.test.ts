@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AT, Play, type Scene, scene } from '../../../../../../test/support/play.ts'
 import { entryNumber } from '../../../base/ids.ts'
 import { REWRITES_MAX } from '../../../store/bounds.ts'
-import type { SessionRow } from '../../../store/rows.ts'
+import type { SessionRow } from '../../../store/tables/rows.ts'
 import { SESSION_SETTINGS } from '../../settings.ts'
 
 /** A session that has nothing to do; handoffs by a model may be tried again in so many milliseconds. */

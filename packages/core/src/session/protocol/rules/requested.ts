@@ -1,7 +1,7 @@
 import type { EntryNumber } from '../../../base/ids.ts'
 import type { JsonValue } from '../../../base/json.ts'
 import type { MailItem } from '../../../store/queries.ts'
-import type { OperationRow } from '../../../store/rows.ts'
+import type { OperationRow } from '../../../store/tables/rows.ts'
 import { CLOSING, isCarried, isClean } from '../../context/budget.ts'
 import { parsePreview } from '../../context/parse-preview.ts'
 import type { SessionView } from '../../context/session-view.ts'

@@ -4,7 +4,7 @@ import { entryNumber, type SessionId, sessionId } from '../../../base/ids.ts'
 import type { DeleteSession } from '../../commits.ts'
 import type { OutcomeOf, Store } from '../../contract.ts'
 import type { Fork } from '../../fork-commits.ts'
-import type { Entry } from '../../rows.ts'
+import type { Entry } from '../../tables/rows.ts'
 import { expectKind, newOperation, register, replyTo, StoreFixture, said } from '../bench.ts'
 import type { StoreCase } from '../case.ts'
 

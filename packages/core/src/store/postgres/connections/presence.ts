@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { RunnerId } from '../../../base/ids.ts'
-import type { ListedRunner, RunnerRow } from '../../rows.ts'
+import type { ListedRunner, RunnerRow } from '../../tables/rows.ts'
 
 const HOLD = 'select pg_try_advisory_lock(hashtext($1), hashtext($2))'
 const RELEASE = 'select pg_advisory_unlock(hashtext($1), hashtext($2))'

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../../base/ids.ts'
 import { damagedEntry, orUnreadable, unlessDamaged } from '../../integrity/damaged-row.ts'
 import { type ForkRow, keeperOf, lineOf } from '../../lineage.ts'
-import type { AuditRow, Entry, SessionRow } from '../../rows.ts'
+import type { AuditRow, Entry, SessionRow } from '../../tables/rows.ts'
 import {
   type EmptiedEntry,
   ErasureRecord,

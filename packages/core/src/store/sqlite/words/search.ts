@@ -1,7 +1,6 @@
 import { DamagedRowError } from '../../errors.ts'
 import type { ForkRow } from '../../lineage.ts'
 import type { Search, SearchAnswer, SearchedScope } from '../../queries.ts'
-import type { Entry } from '../../rows.ts'
 import { ColumnsCache } from '../../search/columns-cache.ts'
 import { type SearchedRange, search } from '../../search/find.ts'
 import { NO_INDEX, runIds, unpackState } from '../../search/index-state.ts'
@@ -13,6 +12,7 @@ import {
   stretchWithin,
 } from '../../search/parts.ts'
 import { totalsWith } from '../../search/sessions/totals.ts'
+import type { Entry } from '../../tables/rows.ts'
 import type { SqliteConnection } from '../connection.ts'
 import { findForked, lineIn, type SessionNumbers } from '../sessions.ts'
 import { packed } from '../tables.ts'

@@ -1,5 +1,4 @@
 import { orUnreadable } from '../../integrity/damaged-row.ts'
-import type { Entry } from '../../rows.ts'
 import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../../search/blocks.ts'
 import { type ErasedEntry, erasedPage, planErasure } from '../../search/erase.ts'
 import type { IndexTotals } from '../../search/find.ts'
@@ -25,6 +24,7 @@ import {
   totalsOf,
   unpackTotals,
 } from '../../search/sessions/totals.ts'
+import type { Entry } from '../../tables/rows.ts'
 import type { SqliteColumns, SqliteConnection } from '../connection.ts'
 import { packed, unpacked } from '../tables.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Handoff } from '#core/message/handoff/handoff'
 import type { Message } from '#core/message/message'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { handoffRow, isOdd, messageRow, preservedNumbers, secondsOf } from './row.ts'
 
 const user = (text: string, origin?: object): Message =>

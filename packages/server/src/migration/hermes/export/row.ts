@@ -5,7 +5,7 @@ import { writeEnvelope } from '#core/message/handoff/envelope'
 import type { Handoff } from '#core/message/handoff/handoff'
 import type { Message, Origin } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { isHandoff } from '../diagnose/survey.ts'
 import type { OddValue } from '../read/raw-rows.ts'
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/base/json'
 import type { AdoptedEntry } from '#core/store/adoption'
 import { canonicalJson } from '#core/store/integrity/canonical'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { storedMessage } from '../../stored-message.ts'
 import { handoffRow, messageRow } from '../export/row.ts'
 import { MESSAGE_COLUMNS } from '../export/schema.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { SessionId } from '#core/base/ids'
 import type { ReadStore, Store } from '#core/store/contract'
-import type { Limits, RunnerRow } from '#core/store/rows'
+import type { Limits, RunnerRow } from '#core/store/tables/rows'
 import { ImportFailedError } from '../../errors.ts'
 import {
   addUp,

@@ -1,4 +1,4 @@
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import type { LoopFigures } from '../process-messages.ts'
 import { KNOWN, LOOKED_UP, type RecordedRequest } from '../stage/model.ts'
 import { CAST, policyOf } from '../terms.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { Findings } from './laws.ts'
 import { judgeReplies, judgeSends, judgeStored, type RehearsedSession } from './transcript-laws.ts'
 

@@ -1,5 +1,5 @@
 import type { MailItem } from '#core/store/queries'
-import type { Entry, OperationRow, ReplyRow, SessionRow } from '#core/store/rows'
+import type { Entry, OperationRow, ReplyRow, SessionRow } from '#core/store/tables/rows'
 import type { Findings } from './laws.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { CAST } from '../terms.ts'
 import { Findings } from './laws.ts'
 import { judgeWire } from './wire-laws.ts'

@@ -1,7 +1,7 @@
 import { isArray, isObject, type JsonValue } from '#core/base/json'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import type { StageModel } from '../stage/stage-model.ts'
 import { CAST } from '../terms.ts'
 import type { Findings } from './laws.ts'

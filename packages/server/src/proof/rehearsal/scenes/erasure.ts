@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isObject, type JsonValue } from '#core/base/json'
 import { LIST_MAX } from '#core/store/bounds'
-import type { Entry } from '#core/store/rows'
+import type { Entry } from '#core/store/tables/rows'
 import { entryKindOf, type Stage } from '../stage/stage.ts'
 import { openLocation, removeLocation } from '../stage/store-location.ts'
 

@@ -3,7 +3,7 @@ import { type MailNumber, mailNumber, type SessionId, sessionId } from '#core/ba
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
-import type { Entry, OperationRow, SessionRow, TurnEnd } from '#core/store/rows'
+import type { Entry, OperationRow, SessionRow, TurnEnd } from '#core/store/tables/rows'
 import type { PlannedFault } from '../fault-injector.ts'
 import { readEntries } from '../kept.ts'
 import type { Findings, LawName } from '../laws/laws.ts'

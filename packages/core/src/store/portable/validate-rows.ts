@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts'
 import { TITLE_MAX } from '../bounds.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
-import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from '../rows.ts'
+import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from '../tables/rows.ts'
 import {
   absentAs,
   json,

@@ -1,5 +1,5 @@
-import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
 
 /** The store's rows as values. Engines store them; the rules compute the next ones. */
 export const LANES = ['control', 'user', 'notification'] as const
