@@ -3,8 +3,8 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { tool as aiTool, streamText } from 'ai'
 import { z } from 'zod'
-import { aiSdk } from '../packages/core/src/agent/formats/ai-sdk.ts'
 import { openAgent, tool } from '../packages/core/src/agent/index.ts'
+import { aiSdk } from '../packages/core/src/agent/typed-formats/ai-sdk.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 

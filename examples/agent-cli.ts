@@ -3,8 +3,8 @@
 // '@throughline/core/agent', '@throughline/core/openai' and '@throughline/core/store'.
 import { createInterface } from 'node:readline'
 import OpenAI from 'openai'
-import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'
 import { openAgent } from '../packages/core/src/agent/index.ts'
+import { openaiChat } from '../packages/core/src/agent/typed-formats/openai.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 

@@ -2,8 +2,8 @@
 // '@throughline/core/openai' and '@throughline/core/store'.
 import OpenAI from 'openai'
 import { z } from 'zod'
-import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'
 import { openAgent, tool } from '../packages/core/src/agent/index.ts'
+import { openaiChat } from '../packages/core/src/agent/typed-formats/openai.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 

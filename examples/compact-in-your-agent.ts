@@ -2,7 +2,7 @@
 // In your own project install the package (docs/guides/own-agent.md) and import from
 // '@throughline/core' and '@throughline/core/openai'.
 import { readFile } from 'node:fs/promises'
-import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'
+import { openaiChat } from '../packages/core/src/agent/typed-formats/openai.ts'
 import { compactMessages } from '../packages/core/src/index.ts'
 
 const file = new URL('long-conversation.json', import.meta.url)

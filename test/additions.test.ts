@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import coreManifest from '../packages/core/package.json' with { type: 'json' }
+import { internalsOf } from '../packages/core/src/agent/typed-formats/format.ts'
 import { AUDIT_LAWS } from '../packages/core/src/audit/laws/laws.ts'
 import { fieldsOf, listKeys } from '../packages/server/src/host/config/schema/walk.ts'
 import { PROVIDERS } from '../packages/server/src/model/providers/names.ts'
@@ -12,6 +14,11 @@ function read(pattern: string): readonly { readonly path: string; readonly text:
   const paths = globSync(pattern, { cwd: root }).map((path) => path.replaceAll('\\', '/'))
   return paths.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
+
+/** Formats of files that programs write: no library has types for their messages. */
+const FILES_ONLY = ['claude-code', 'codex', 'hermes', 'pi']
+/** Engines for programs alone: what they store ends with the process. */
+const NEVER_CONFIGURED = ['memory']
 
 describe('what is added', () => {
   it('as an audit law is broken in a test', () => {
@@ -37,22 +44,44 @@ describe('what is added', () => {
     expect(names.size).toBeGreaterThan(80)
   })
 
-  it('as a chat platform keeps the laws of every platform', () => {
+  it('as a format of a library has a typed value that the package exports', async () => {
+    const formats = foldersWith('packages/core/src/message/formats/*/*.ts')
+    const modules = await Promise.all(
+      Object.values(coreManifest.exports)
+        .filter((path) => path.startsWith('./src/agent/typed-formats/'))
+        .map((path): Promise<object> => import(join(root, 'packages/core', path))),
+    )
+    const typed = modules.flatMap((module) => Object.values(module).map(internalsOf))
+    expect(typed.map(({ codec }) => codec.name).toSorted()).toEqual(
+      formats.filter((name) => !FILES_ONLY.includes(name)),
+    )
+    expect(formats).toEqual(expect.arrayContaining(FILES_ONLY))
+  })
+
+  it('as a chat platform is configured and keeps the laws of every platform', () => {
+    const platforms = read('packages/server/src/gateway/*/*.ts')
+      .filter(({ text }) => /^export class \w+ implements Platform /m.test(text))
+      .map(({ path }) => path.split('/').at(-2) ?? '')
     const keys = listKeys().filter(({ path }) => path[0] === 'gateways' && path.length === 2)
-    const untested = keys
-      .map(({ path: [, name] }) => name ?? '')
-      .filter((name) => !contains(`test/gateways/${name}/*.test.ts`, 'describeChatPlatform('))
-    expect(keys.length).toBeGreaterThan(1)
+    const untested = platforms.filter(
+      (name) => !contains(`test/gateways/${name}/*.test.ts`, 'describeChatPlatform('),
+    )
+    expect(platforms.length).toBeGreaterThan(1)
+    expect(keys.map(({ path }) => path[1]).toSorted()).toEqual(platforms.toSorted())
     expect(untested).toEqual([])
   })
 
-  it('as a store engine keeps the contract', () => {
-    const engines = globSync('packages/core/src/store/*/open.ts', { cwd: root })
-    const untested = engines
-      .map((path) => path.split(/[\\/]/).at(-2) ?? '')
-      .filter((name) => !contains('test/contracts/benches/*.ts', `/store/${name}/open.ts'`))
+  it('as a store engine can be configured and keeps the contract', () => {
+    const engines = foldersWith('packages/core/src/store/*/open.ts')
+    const untested = engines.filter(
+      (name) => !contains('test/contracts/benches/*.ts', `/store/${name}/open.ts'`),
+    )
+    const unopened = engines.filter(
+      (name) => !contains('packages/server/src/host/open-store.ts', `#core/store/${name}/open'`),
+    )
     expect(engines.length).toBeGreaterThan(2)
     expect(untested).toEqual([])
+    expect(unopened).toEqual(NEVER_CONFIGURED)
   })
 
   it('as a model provider is in the guide, and its requests are checked by its own types', () => {
@@ -64,6 +93,12 @@ describe('what is added', () => {
     expect(missing).toEqual([])
   })
 })
+
+/** The names of the folders that hold such files. */
+function foldersWith(pattern: string): readonly string[] {
+  const names = read(pattern).map(({ path }) => path.split('/').at(-2) ?? '')
+  return [...new Set(names)].toSorted()
+}
 
 function contains(pattern: string, words: string): boolean {
   return read(pattern).some(({ text }) => text.includes(words))

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { compactMessages } from '../../packages/core/src/agent/compact-messages.ts'
-import type { openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
+import type { openaiChat } from '../../packages/core/src/agent/typed-formats/openai.ts'
 import { bundle, PROGRAMS } from './bundle.ts'
 
 describe('a bundle of the pure part', () => {

@@ -62,13 +62,13 @@ const core = '../../packages/core/src'
 export const PROGRAMS: { readonly [name: string]: string } = {
   'compactMessages, openaiChat': `
     export { compactMessages } from '${core}/index.ts'
-    export { openaiChat } from '${core}/agent/formats/openai.ts'`,
+    export { openaiChat } from '${core}/agent/typed-formats/openai.ts'`,
   'compactMessages, all formats': `
     export { compactMessages } from '${core}/index.ts'
-    export { openaiChat, openaiResponses } from '${core}/agent/formats/openai.ts'
-    export { anthropic } from '${core}/agent/formats/anthropic.ts'
-    export { gemini } from '${core}/agent/formats/gemini.ts'
-    export { aiSdk } from '${core}/agent/formats/ai-sdk.ts'`,
+    export { openaiChat, openaiResponses } from '${core}/agent/typed-formats/openai.ts'
+    export { anthropic } from '${core}/agent/typed-formats/anthropic.ts'
+    export { gemini } from '${core}/agent/typed-formats/gemini.ts'
+    export { aiSdk } from '${core}/agent/typed-formats/ai-sdk.ts'`,
   'isThroughlineError alone': `export { isThroughlineError } from '${core}/index.ts'`,
 }
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest'
 import { loadSession } from '../../bench/recall/load.ts'
 import { openAgent } from '../../packages/core/src/agent/agent.ts'
-import { openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
+import { openaiChat } from '../../packages/core/src/agent/typed-formats/openai.ts'
 import { entryNumber, mailNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { compactRequest } from '../../packages/core/src/adapters/adk.ts'
 import { compactProcessor } from '../../packages/core/src/adapters/mastra.ts'
-import type { GeminiContent } from '../../packages/core/src/agent/formats/gemini.ts'
+import type { GeminiContent } from '../../packages/core/src/agent/typed-formats/gemini.ts'
 import { installPackage } from '../clients/install.ts'
 
 /** The lowest and the highest version that were tried. Needs npm's registry on the first run. */

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
 import { openAgent } from '../../packages/core/src/agent/index.ts'
+import { openaiChat } from '../../packages/core/src/agent/typed-formats/openai.ts'
 import { ERROR_CODES, isThroughlineError } from '../../packages/core/src/index.ts'
 import {
   openMemoryStore,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { aiSdk } from '../../packages/core/src/agent/formats/ai-sdk.ts'
-import { anthropic } from '../../packages/core/src/agent/formats/anthropic.ts'
-import type { Format } from '../../packages/core/src/agent/formats/format.ts'
-import { type OpenAIChat, openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
 import { type AgentStep, openAgent, openLoop, tool } from '../../packages/core/src/agent/index.ts'
 import { openJournal } from '../../packages/core/src/agent/journal.ts'
+import { aiSdk } from '../../packages/core/src/agent/typed-formats/ai-sdk.ts'
+import { anthropic } from '../../packages/core/src/agent/typed-formats/anthropic.ts'
+import type { Format } from '../../packages/core/src/agent/typed-formats/format.ts'
+import { type OpenAIChat, openaiChat } from '../../packages/core/src/agent/typed-formats/openai.ts'
 import {
   compact,
   compactMessages,

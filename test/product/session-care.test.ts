@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
-import { CODECS } from '../../packages/core/src/message/formats/all.ts'
+import { CODECS } from '../../packages/core/src/message/formats/file-formats.ts'
 import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { idElsewhere } from '../../packages/server/src/gateway/text/export-session.ts'

@@ -16,7 +16,7 @@ export type {
   MessageOf,
   ReplyOf,
   RequestFor,
-} from './agent/formats/format.ts'
+} from './agent/typed-formats/format.ts'
 export { KnownError } from './base/errors.ts'
 export {
   ERROR_CODES,

@@ -10,9 +10,9 @@ import {
   durableFetch,
   durableRunnable,
 } from '../../../packages/core/src/adapters/anthropic-runner.ts'
-import { anthropic } from '../../../packages/core/src/agent/formats/anthropic.ts'
 import { openJournal } from '../../../packages/core/src/agent/journal.ts'
 import { openLoop } from '../../../packages/core/src/agent/open-loop.ts'
+import { anthropic } from '../../../packages/core/src/agent/typed-formats/anthropic.ts'
 import { openSqliteStore } from '../../../packages/core/src/store/index.ts'
 import { ORDERS } from '../questions.ts'
 import { host, isNoted, note, path, pay } from './effects.ts'

@@ -10,8 +10,8 @@ const HISTORY = `
 /** Compaction alone, with no module of Node. */
 export const PURE = `
   import { compactMessages } from '${core}/index.ts'
-  import { anthropic } from '${core}/agent/formats/anthropic.ts'
-  import { openaiChat } from '${core}/agent/formats/openai.ts'
+  import { anthropic } from '${core}/agent/typed-formats/anthropic.ts'
+  import { openaiChat } from '${core}/agent/typed-formats/openai.ts'
   ${HISTORY}
   export async function run() {
     const options = { targetTokens: 4_000 }
@@ -24,7 +24,7 @@ export const PURE = `
 /** A durable session over the memory store: asked, asked again under its key, searched. */
 export const AGENT = `
   import { openAgent } from '${core}/agent/index.ts'
-  import { openaiChat } from '${core}/agent/formats/openai.ts'
+  import { openaiChat } from '${core}/agent/typed-formats/openai.ts'
   import { openMemoryStore } from '${core}/store/memory/open.ts'
   const choice = (content) => ({ index: 0, finish_reason: 'stop', message: { role: 'assistant', content, refusal: null } })
   export async function run() {

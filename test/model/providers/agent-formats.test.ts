@@ -4,10 +4,13 @@ import { tool as aiTool, generateText } from 'ai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { aiSdk } from '../../../packages/core/src/agent/formats/ai-sdk.ts'
-import { anthropic } from '../../../packages/core/src/agent/formats/anthropic.ts'
-import { openaiChat, openaiResponses } from '../../../packages/core/src/agent/formats/openai.ts'
 import { openAgent, tool } from '../../../packages/core/src/agent/index.ts'
+import { aiSdk } from '../../../packages/core/src/agent/typed-formats/ai-sdk.ts'
+import { anthropic } from '../../../packages/core/src/agent/typed-formats/anthropic.ts'
+import {
+  openaiChat,
+  openaiResponses,
+} from '../../../packages/core/src/agent/typed-formats/openai.ts'
 import { openMemoryStore } from '../../../packages/core/src/store/index.ts'
 import { standIn } from '../../../packages/server/src/proof/stand-in/index.ts'
 

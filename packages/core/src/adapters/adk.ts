@@ -1,6 +1,6 @@
 /** `@throughline/core/adapters/adk`: a callback of `@google/adk`, Google's Agent Development Kit. */
 import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
-import { type GeminiContent, gemini } from '../agent/formats/gemini.ts'
+import { type GeminiContent, gemini } from '../agent/typed-formats/gemini.ts'
 
 /**
  * For `beforeModelCallback` of an `LlmAgent`: makes the contents of each request fit. The session keeps

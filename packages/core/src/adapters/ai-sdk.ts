@@ -2,7 +2,7 @@
 import type { LanguageModelMiddleware, ModelMessage } from 'ai'
 import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
 import type { DurableRun } from '../agent/durable-run.ts'
-import { aiSdk } from '../agent/formats/ai-sdk.ts'
+import { aiSdk } from '../agent/typed-formats/ai-sdk.ts'
 import { isThroughlineError } from '../base/throughline-error.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
-import type { AnyFormat, MessageOf } from '../agent/formats/format.ts'
+import type { AnyFormat, MessageOf } from '../agent/typed-formats/format.ts'
 import { orderedJson } from '../base/json.ts'
 
 /** How a framework's items are written in a format, one for one, and how new ones are read back. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openAgent } from '../agent/agent.ts'
-import { openaiChat } from '../agent/formats/openai.ts'
+import { openaiChat } from '../agent/typed-formats/openai.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { chatHandler } from './fetch.ts'
 

@@ -1,6 +1,6 @@
 /** `@throughline/core/adapters/fetch`: a chat endpoint for everything that takes a Fetch handler. */
 import type { DurableAgent, RefusedMessage, SessionEvent } from '../agent/agent-types.ts'
-import type { AnyFormat } from '../agent/formats/format.ts'
+import type { AnyFormat } from '../agent/typed-formats/format.ts'
 import { isObject, type JsonValue } from '../base/json.ts'
 import { isThroughlineError } from '../base/throughline-error.ts'
 

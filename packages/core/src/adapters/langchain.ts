@@ -3,7 +3,7 @@ import { ToolMessage } from '@langchain/core/messages'
 import { createMiddleware } from 'langchain'
 import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
 import type { DurableRun } from '../agent/durable-run.ts'
-import { langchain } from '../agent/formats/langchain.ts'
+import { langchain } from '../agent/typed-formats/langchain.ts'
 import { isThroughlineError } from '../base/throughline-error.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** `@throughline/core/adapters/mastra`: a processor of `@mastra/core` 1. */
 import type { ModelMessage } from 'ai'
 import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
-import { aiSdk } from '../agent/formats/ai-sdk.ts'
+import { aiSdk } from '../agent/typed-formats/ai-sdk.ts'
 
 /** What Mastra needs of a processor. Its types are written out, because the package takes 85 MB. */
 export interface MastraProcessor {

@@ -6,8 +6,8 @@ import type {
   SessionHistoryTransactionAwareSession,
 } from '@openai/agents'
 import type { CompactMessagesOptions } from '../agent/compact-messages.ts'
-import { type OpenAIResponses, openaiResponses } from '../agent/formats/openai.ts'
 import type { DurableJournal, ListChange } from '../agent/journal.ts'
+import { type OpenAIResponses, openaiResponses } from '../agent/typed-formats/openai.ts'
 import type { JsonValue } from '../base/json.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import { compactKeeping } from './compact-keeping.ts'

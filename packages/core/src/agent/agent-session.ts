@@ -21,10 +21,10 @@ import type {
   SentMessage,
 } from './agent-types.ts'
 import { eraseWhole, forkFrom } from './fork-session.ts'
-import type { AnyFormat, MessageOf, RequestFor } from './formats/format.ts'
 import { readQuestion } from './read-reply.ts'
 import { readTurn, recordTurn, stepsOf } from './record-turn.ts'
 import { SessionReader } from './session-reader.ts'
+import type { AnyFormat, MessageOf, RequestFor } from './typed-formats/format.ts'
 
 /** The parts of an agent that a session handle needs. */
 export interface HandleParts<F extends AnyFormat> {

@@ -15,8 +15,13 @@ import { limitsFor, WindowTooSmallError } from '../session/limits.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
-import { type AnyFormat, internalsOf, legalMessages, type RequestFor } from './formats/format.ts'
 import { checkTools, describeTool } from './tool.ts'
+import {
+  type AnyFormat,
+  internalsOf,
+  legalMessages,
+  type RequestFor,
+} from './typed-formats/format.ts'
 
 export const LOOP_OPTIONS = [
   ...['store', 'name', 'format', 'contextWindow', 'maxOutputTokens', 'system', 'tools'],

@@ -15,10 +15,10 @@ import {
   untilAborted,
   withDeadline,
 } from './attempt.ts'
-import type { AnyFormat, RequestFor } from './formats/format.ts'
-import { internalsOf } from './formats/format.ts'
 import { readReply } from './read-reply.ts'
 import { StepSlots } from './step-slots.ts'
+import type { AnyFormat, RequestFor } from './typed-formats/format.ts'
+import { internalsOf } from './typed-formats/format.ts'
 
 const TIMEOUT_MS = 600_000
 const CONCURRENCY = 16

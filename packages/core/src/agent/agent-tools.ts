@@ -3,8 +3,8 @@ import type { Message } from '../message/message.ts'
 import type { ToolOutcome, ToolRequest, ToolRunner } from '../session/step.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
 import { callListener, textOfError, untilAborted, withDeadline } from './attempt.ts'
-import type { AnyFormat } from './formats/format.ts'
 import type { AnyTool, SchemaIssue, StandardSchema } from './tool.ts'
+import type { AnyFormat } from './typed-formats/format.ts'
 
 const TIMEOUT_MS = 600_000
 

@@ -3,8 +3,8 @@
 import type { CompactionReport } from '../session/view/compaction-report.ts'
 import type { Store } from '../store/contract.ts'
 import type { Summarize } from './compact-messages.ts'
-import type { AnyFormat, MessageOf, ReplyOf, RequestFor } from './formats/format.ts'
 import type { AnyTool } from './tool.ts'
+import type { AnyFormat, MessageOf, ReplyOf, RequestFor } from './typed-formats/format.ts'
 
 export interface OpenAgentOptions<F extends AnyFormat> {
   /** An open store: of memory, SQLite or PostgreSQL. Closing it stays yours. */

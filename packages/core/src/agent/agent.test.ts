@@ -21,10 +21,10 @@ import {
   textOfError,
   withDeadline,
 } from './attempt.ts'
-import type { Format } from './formats/format.ts'
-import { type OpenAIChat, openaiChat } from './formats/openai.ts'
 import { StepSlots } from './step-slots.ts'
 import { checkTools, type StandardSchema, tool } from './tool.ts'
+import type { Format } from './typed-formats/format.ts'
+import { type OpenAIChat, openaiChat } from './typed-formats/openai.ts'
 
 type Chat = Format<OpenAIChat>
 type ChatStep = AgentStep<Chat>

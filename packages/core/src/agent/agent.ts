@@ -17,8 +17,8 @@ import { AgentTools } from './agent-tools.ts'
 import type { AgentSession, DurableAgent, OpenAgentOptions } from './agent-types.ts'
 import { checkedSession, checkSearch } from './checked-session.ts'
 import { summaryWriter } from './compact-messages.ts'
-import type { AnyFormat } from './formats/format.ts'
 import { infoOf, searchAgent } from './session-reader.ts'
+import type { AnyFormat } from './typed-formats/format.ts'
 
 const HANDOFF_MS_MAX = 600_000
 const RETRY_MS = 1_000

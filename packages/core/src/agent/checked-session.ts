@@ -12,7 +12,7 @@ import {
 } from '../base/option-checks.ts'
 import { pinNameProblem } from '../message/handoff/pinned.ts'
 import type { AgentSession } from './agent-types.ts'
-import type { AnyFormat } from './formats/format.ts'
+import type { AnyFormat } from './typed-formats/format.ts'
 
 /**
  * A session handle that checks its arguments. A misspelt `key` would otherwise make a repeated

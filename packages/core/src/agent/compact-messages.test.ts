@@ -9,9 +9,9 @@ import { checkWire } from '../message/dialects/check/check.ts'
 import { readConversation } from '../message/read.ts'
 import { convertConversation, writeConversation } from '../message/write.ts'
 import { compactMessages, summaryWriter } from './compact-messages.ts'
-import { aiSdk } from './formats/ai-sdk.ts'
-import { anthropic } from './formats/anthropic.ts'
-import { openaiChat, openaiResponses } from './formats/openai.ts'
+import { aiSdk } from './typed-formats/ai-sdk.ts'
+import { anthropic } from './typed-formats/anthropic.ts'
+import { openaiChat, openaiResponses } from './typed-formats/openai.ts'
 
 type Chat = OpenAI.ChatCompletionMessageParam[]
 

@@ -25,7 +25,7 @@ import {
   type FormatShape,
   internalsOf,
   legalMessages,
-} from './formats/format.ts'
+} from './typed-formats/format.ts'
 
 /** Writes a summary: ask any model with `system` and `prompt`, and return its text. */
 export type Summarize = (

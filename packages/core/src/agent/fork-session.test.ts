@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { openAgent } from './agent.ts'
-import { openaiChat } from './formats/openai.ts'
+import { openaiChat } from './typed-formats/openai.ts'
 
 const opened: (() => Promise<void>)[] = []
 afterEach(async () => {

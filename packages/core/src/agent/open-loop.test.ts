@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { openMemoryStore } from '../store/memory/open.ts'
-import type { Format } from './formats/format.ts'
-import { type OpenAIChat, openaiChat } from './formats/openai.ts'
 import { type Loop, openLoop } from './open-loop.ts'
+import type { Format } from './typed-formats/format.ts'
+import { type OpenAIChat, openaiChat } from './typed-formats/openai.ts'
 
 type ChatLoop = Loop<Format<OpenAIChat>>
 

@@ -3,7 +3,7 @@ import { ThroughlineError } from '../base/throughline-error.ts'
 import { openAgent } from './agent.ts'
 import { LOOP_OPTIONS } from './agent-settings.ts'
 import type { AgentStep, DurableAgent, OpenAgentOptions } from './agent-types.ts'
-import type { AnyFormat, ReplyOf } from './formats/format.ts'
+import type { AnyFormat, ReplyOf } from './typed-formats/format.ts'
 
 export interface LoopStep<F extends AnyFormat> extends AgentStep<F> {
   /** The library's response. Once: a second call throws `already-replied`. */

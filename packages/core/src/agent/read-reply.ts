@@ -2,7 +2,7 @@ import type { JsonValue } from '../base/json.ts'
 import { show } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import type { AssistantMessage, UserPart } from '../message/message.ts'
-import { type Format, type FormatInternals, internalsOf } from './formats/format.ts'
+import { type Format, type FormatInternals, internalsOf } from './typed-formats/format.ts'
 
 /** The assistant message in a library's response. */
 export function readReply(internals: FormatInternals, reply: unknown): AssistantMessage {

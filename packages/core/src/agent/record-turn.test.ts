@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { openMemoryStore } from '../store/memory/open.ts'
 import type { SessionEvent, TurnRecord } from './agent-types.ts'
-import { aiSdk } from './formats/ai-sdk.ts'
-import type { Format } from './formats/format.ts'
-import { type OpenAIChat, openaiChat } from './formats/openai.ts'
 import { openLoop } from './open-loop.ts'
+import { aiSdk } from './typed-formats/ai-sdk.ts'
+import type { Format } from './typed-formats/format.ts'
+import { type OpenAIChat, openaiChat } from './typed-formats/openai.ts'
 
 const opened: (() => Promise<void>)[] = []
 afterEach(async () => {

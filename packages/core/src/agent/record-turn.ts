@@ -6,8 +6,8 @@ import { callsOf } from '../session/step.ts'
 import type { Store } from '../store/contract.ts'
 import type { RecordedStep, RecordOutcome } from '../store/record-commits.ts'
 import type { RecordedTurn } from './agent-types.ts'
-import { type Format, internalsOf } from './formats/format.ts'
 import { parse } from './read-reply.ts'
+import { type Format, internalsOf } from './typed-formats/format.ts'
 
 type Count = (message: Message) => number
 

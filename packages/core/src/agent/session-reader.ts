@@ -11,7 +11,7 @@ import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
 import type { Store } from '../store/contract.ts'
 import type { EntryKind, SessionRow } from '../store/tables/rows.ts'
 import type { FoundEntry, HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
-import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
+import { type AnyFormat, internalsOf, type MessageOf } from './typed-formats/format.ts'
 
 const PAGE = 200
 const HISTORY_LIMIT = 50

@@ -8,7 +8,7 @@ import {
   show,
 } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
-import type { ToolDescription } from './formats/format.ts'
+import type { ToolDescription } from './typed-formats/format.ts'
 
 /** A schema of zod, valibot, arktype and others: the interface of standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -4,7 +4,7 @@ import { RICH } from '../../../../../test/support/documents/rich.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import type { Message, Part } from '../message.ts'
-import { CODECS } from './all.ts'
+import { CODECS } from './file-formats.ts'
 import { geminiFormat } from './gemini/gemini.ts'
 import { langchainFormat } from './langchain/langchain.ts'
 

@@ -14,7 +14,7 @@ import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import { readConversation } from '../read.ts'
 import { textOf } from '../text.ts'
 import { convertConversation, writeConversation } from '../write.ts'
-import { codecOf } from './all.ts'
+import { codecOf } from './file-formats.ts'
 
 describe('every conversation of the samples and of the corpus', () => {
   it.for(CORPUS_SETS)(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { readConversation } from '../../read.ts'
+import { readConversation } from '../read.ts'
 
 /**
  * Read off the sessions that the programs wrote: what marks a compaction there, the messages before
@@ -110,7 +110,7 @@ const READ = {
 it.each(['claude-code', 'codex', 'pi'] as const)(
   'a session that %s wrote is read as these messages, before a compaction and after it',
   (name) => {
-    const url = new URL(`../../../../../../test/fixtures/sessions/${name}.jsonl`, import.meta.url)
+    const url = new URL(`../../../../../test/fixtures/sessions/${name}.jsonl`, import.meta.url)
     const text = readFileSync(url, 'utf8')
     const [mark, before, after] = READ[name]
     const lines = text.split('\n')

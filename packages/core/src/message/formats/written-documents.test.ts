@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { Message } from '../../message.ts'
-import { CODECS } from '../all.ts'
-import { derivedId, derivedUuid } from '../derived-id.ts'
-import { geminiFormat } from '../gemini/gemini.ts'
-import { langchainFormat } from '../langchain/langchain.ts'
+import type { Message } from '../message.ts'
+import { derivedId, derivedUuid } from './derived-id.ts'
+import { CODECS } from './file-formats.ts'
+import { geminiFormat } from './gemini/gemini.ts'
+import { langchainFormat } from './langchain/langchain.ts'
 
 /** Of no format: every kind of part, with and without what a part may have. */
 const MESSAGES: readonly Message[] = [

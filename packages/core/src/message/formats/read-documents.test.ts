@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { RICH } from '../../../../../../test/support/documents/rich.ts'
-import type { JsonValue } from '../../../base/json.ts'
-import { CODECS } from '../all.ts'
-import { geminiFormat } from '../gemini/gemini.ts'
-import { langchainFormat } from '../langchain/langchain.ts'
+import { RICH } from '../../../../../test/support/documents/rich.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { CODECS } from './file-formats.ts'
+import { geminiFormat } from './gemini/gemini.ts'
+import { langchainFormat } from './langchain/langchain.ts'
 
 /** Read off the documents by hand: what is around the messages, then one message per line. */
 const READ = {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { JsonValue } from '../../../base/json.ts'
-import { CODECS } from '../all.ts'
-import { geminiFormat } from '../gemini/gemini.ts'
-import { langchainFormat } from '../langchain/langchain.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { CODECS } from './file-formats.ts'
+import { geminiFormat } from './gemini/gemini.ts'
+import { langchainFormat } from './langchain/langchain.ts'
 
 const codecs = new Map([...CODECS, geminiFormat, langchainFormat].map((each) => [each.name, each]))
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../../base/json.ts'
-import { CODECS } from '../all.ts'
-import { geminiFormat } from '../gemini/gemini.ts'
-import { langchainFormat } from '../langchain/langchain.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { CODECS } from './file-formats.ts'
+import { geminiFormat } from './gemini/gemini.ts'
+import { langchainFormat } from './langchain/langchain.ts'
 
 /**
  * What is seldom, old, broken or of another program, one item per line; the fields of a request, if it
