@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { routesSchema } from '../../../model/routes/routes.ts'
-import { countSchema, seconds } from './values.ts'
+import { countSchema, needsRestart, seconds } from './values.ts'
 
-/** Chat platforms: one key each, absent if unused. */
+/** The section `gateways`: one key for each chat platform, absent if unused. */
 
 const secret = routesSchema.shape.main.shape.credential.unwrap()
 
@@ -23,7 +23,7 @@ const ids = z
   .max(10_000)
   .default([])
 
-export const allowList = z
+const allowList = z
   .strictObject({
     users: ids.describe('People, by id, in a private chat with the bot.'),
     chats: ids.describe('Chats, by id: everyone in them.'),
@@ -39,7 +39,7 @@ export const gatewayAgent = z
 
 const LOCAL = '127.0.0.1'
 
-export const telegram = z
+const telegram = z
   .strictObject({
     token: secret
       .default({ kind: 'variable', name: 'TELEGRAM_BOT_TOKEN' })
@@ -76,7 +76,7 @@ export const telegram = z
   .optional()
   .describe('A Telegram bot.')
 
-export const discord = z
+const discord = z
   .strictObject({
     token: secret
       .default({ kind: 'variable', name: 'DISCORD_BOT_TOKEN' })
@@ -121,3 +121,9 @@ export const discord = z
   })
   .optional()
   .describe('A Discord bot.')
+
+/** HTTP has its own section. */
+export const gateways = z
+  .strictObject({ telegram, discord })
+  .prefault({})
+  .meta({ description: 'Chat platforms.', ...needsRestart })
