@@ -21,7 +21,7 @@ import { z } from 'zod'
 import { compactStep, durableModel, durableTools } from '../packages/core/src/adapters/ai-sdk.ts'
 import { openJournal } from '../packages/core/src/agent/journal.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
-import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../packages/server/src/stand-in/index.ts'
 
 // A local stand-in replaces the provider, so that this example runs without an API key.
 const server = await standIn().start()

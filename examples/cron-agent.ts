@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { openAgent, tool } from '../packages/core/src/agent/index.ts'
 import { openaiChat } from '../packages/core/src/agent/typed-formats/openai.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
-import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../packages/server/src/stand-in/index.ts'
 
 // A local stand-in replaces the provider, so that this example runs without an API key. With your
 // own key, omit baseURL.

@@ -8,7 +8,7 @@ import OpenAI from 'openai'
 import { JournalSaver } from '../packages/core/src/adapters/langgraph.ts'
 import { openJournal } from '../packages/core/src/agent/journal.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
-import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../packages/server/src/stand-in/index.ts'
 
 // A local stand-in replaces the provider, so that this example runs without an API key. With your
 // own key, omit baseURL.

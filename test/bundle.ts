@@ -10,7 +10,7 @@ const ENTRIES = [
   'server/src/cli/main.ts',
   'server/src/runtime/handoffs/thread.ts',
   'server/src/tools/process/guard.ts',
-  'server/src/proof/rehearsal/stage/agent-process.ts',
+  'server/src/rehearsal/stage/agent-process.ts',
   'core/src/store/sqlite/worker/thread.ts',
 ]
 

@@ -62,14 +62,15 @@ const ARCHITECTURE: Architecture = {
     ],
     // Of the tools the rule against loops of acknowledgments, for bots that share a channel.
     gateway: ['base', 'message', 'audit', 'session', 'runtime', 'tools', 'proxy'],
-    proof: ['base', 'message', 'audit', 'store', 'runtime', 'host'],
+    'stand-in': ['base', 'message'],
+    rehearsal: ['base', 'message', 'audit', 'store', 'runtime', 'host', 'stand-in'],
     host: [
       ...['base', 'compaction', 'model', 'audit', 'store', 'session', 'tools'],
-      ...['auxiliary', 'migration', 'runtime', 'gateway', 'proof'],
+      ...['auxiliary', 'migration', 'runtime', 'gateway', 'stand-in'],
     ],
     cli: [
       ...['base', 'message', 'tokens', 'compaction', 'audit', 'store', 'session', 'doctor'],
-      ...['migration', 'runtime', 'gateway', 'host', 'proof'],
+      ...['migration', 'runtime', 'gateway', 'host', 'stand-in', 'rehearsal'],
     ],
     // What `@throughline/core` itself exports.
     index: ['base', 'message', 'tokens', 'compaction', 'agent'],
@@ -79,6 +80,8 @@ const ARCHITECTURE: Architecture = {
     audit: ['store'],
     auxiliary: ['store'],
     gateway: ['store'],
+    // The report that `serve` shows.
+    host: ['rehearsal'],
   },
   packages: {
     cli: ['commander', '@clack/prompts', 'fast-string-width', 'fast-wrap-ansi'],
@@ -123,7 +126,7 @@ const ARCHITECTURE: Architecture = {
     'packages/server/src/tools/process/guard.ts',
     ...['bench/proxy/pass-through.ts', 'bench/soak/probe.ts'],
     'packages/server/src/runtime/handoffs/thread.ts',
-    'packages/server/src/proof/rehearsal/stage/agent-process.ts',
+    'packages/server/src/rehearsal/stage/agent-process.ts',
     'packages/dashboard/main.tsx',
     // Bundled instead of packages by vite.config.ts.
     ...['packages/dashboard/replaced/entities.ts', 'packages/dashboard/replaced/linkify-it.ts'],
@@ -156,7 +159,7 @@ const TIME_BOUNDS: Readonly<Record<string, string>> = {
   'packages/core/src/adapters/claude-agent-sdk.test.ts': 'a date within ten minutes of now',
   'packages/core/src/session/protocol/advance.test.ts': 'the time is a number of the test',
   'packages/server/src/model/calls/call.test.ts': 'the clock is a fake',
-  'packages/server/src/proof/stand-in/server.test.ts': 'the least of several measurements',
+  'packages/server/src/stand-in/server.test.ts': 'the least of several measurements',
   'test/journeys/load.test.ts': 'processor time, the least of several measurements',
   'test/journeys/policies.test.ts': 'most of a minute',
   'test/model/tear.test.ts': 'the least of several measurements',
@@ -177,8 +180,8 @@ const FILE_WRITES: Readonly<Record<string, readonly string[]>> = {
   'packages/server/src/doctor/fix.ts': ['chmodSync'],
   // Within a folder that mkdtemp made.
   'packages/server/src/migration/hermes/read/open.ts': ['copyFile'],
-  'packages/server/src/proof/rehearsal/file-edge.ts': ['appendFileSync'],
-  'packages/server/src/proof/rehearsal/stage/agent-terms.ts': ['appendFileSync'],
+  'packages/server/src/rehearsal/file-edge.ts': ['appendFileSync'],
+  'packages/server/src/rehearsal/stage/agent-terms.ts': ['appendFileSync'],
   // Into a descriptor.
   'packages/server/src/cli/terminal/output.ts': ['writeFileSync'],
   'packages/server/src/migration/leave/leave.ts': ['writeFileSync'],

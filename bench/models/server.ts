@@ -1,5 +1,5 @@
 import { textOf } from '../../packages/core/src/message/text.ts'
-import { standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import { standIn } from '../../packages/server/src/stand-in/server.ts'
 
 /** The other end, in a process of its own so that its work is not counted as ours. */
 const isEmulated = process.argv[2] === 'emulated'

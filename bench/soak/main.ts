@@ -9,7 +9,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'nod
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../../packages/server/src/stand-in/index.ts'
 import { BotApiServer } from '../../test/gateways/bot-api-server.ts'
 import { seededRandom } from '../../test/support/seeded-random.ts'
 import { loadLine, machineLine } from '../product/machine.ts'

@@ -7,14 +7,14 @@ import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import type { Tokens } from '../../packages/server/src/gateway/http/access/access.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+import type { RuntimeOptions } from '../../packages/server/src/runtime/runtime-options.ts'
+import type { ToolDependencies } from '../../packages/server/src/runtime/tools/tool-dependencies.ts'
 import {
   type StandIn,
   type StandInOptions,
   standIn,
-} from '../../packages/server/src/proof/stand-in/index.ts'
-import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
-import type { RuntimeOptions } from '../../packages/server/src/runtime/runtime-options.ts'
-import type { ToolDependencies } from '../../packages/server/src/runtime/tools/tool-dependencies.ts'
+} from '../../packages/server/src/stand-in/index.ts'
 import { tasksTool } from '../../packages/server/src/tools/tasks.ts'
 import type { Tool } from '../../packages/server/src/tools/tool.ts'
 

@@ -1,5 +1,5 @@
 import { sessionId } from '../../packages/core/src/base/ids.ts'
-import type { StandInOptions } from '../../packages/server/src/proof/stand-in/index.ts'
+import type { StandInOptions } from '../../packages/server/src/stand-in/index.ts'
 import { until } from '../support/until.ts'
 import { type Place, SUMMARIES } from './place.ts'
 

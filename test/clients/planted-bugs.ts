@@ -156,7 +156,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     ...{ law: 23, what: 'the stand-in refuses system messages among the others' },
-    file: 'proof/stand-in/read-body.ts',
+    file: 'stand-in/read-body.ts',
     from: ", 'system-position']",
     to: ']',
   },

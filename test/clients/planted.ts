@@ -20,7 +20,7 @@ import { PLANTED, type Planted, SOURCES } from './planted-bugs.ts'
 
 const FOLDERS = [
   ...['proxy', 'runtime/client-sessions', 'gateway/proxy', 'migration/leave'],
-  'proof/stand-in',
+  'stand-in',
 ]
 const root = resolve(import.meta.dirname, '../..')
 const copy = mkdtempSync(join(tmpdir(), 'throughline-planted-'))

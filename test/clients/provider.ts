@@ -1,8 +1,8 @@
 import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Script } from '../../packages/server/src/proof/stand-in/answer.ts'
-import type { Speed } from '../../packages/server/src/proof/stand-in/sending/play.ts'
-import { standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import type { Script } from '../../packages/server/src/stand-in/answer.ts'
+import type { Speed } from '../../packages/server/src/stand-in/sending/play.ts'
+import { standIn } from '../../packages/server/src/stand-in/server.ts'
 
 /** A provider that notes what reaches it, and how much of it a prompt cache would have known. */
 export interface Provider {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Script } from '../../packages/server/src/proof/stand-in/answer.ts'
+import type { Script } from '../../packages/server/src/stand-in/answer.ts'
 import { runCli } from '../support/run-cli.ts'
 import { Claude } from './claude.ts'
 import { type DrillResult, inHome } from './drill.ts'

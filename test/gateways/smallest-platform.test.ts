@@ -3,8 +3,8 @@ import { SILENT } from '../../packages/core/src/base/logger.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { openChatGateway } from '../../packages/server/src/gateway/chat/chat-gateway.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
-import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+import { standIn } from '../../packages/server/src/stand-in/index.ts'
 import { ExamplePlatform, type ExampleRooms } from './smallest-platform.ts'
 
 type Take = Parameters<Parameters<ExampleRooms['listen']>[0]>[0]

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../../packages/server/src/stand-in/index.ts'
 import { type ServeProcess, startServe, writeConfig } from './serve-process.ts'
 import { type Telling, Watcher } from './watcher.ts'
 

@@ -7,17 +7,17 @@ import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { type HttpServer, serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
-import {
-  type StandIn,
-  type StandInOptions,
-  standIn,
-} from '../../packages/server/src/proof/stand-in/index.ts'
 import type { Agent } from '../../packages/server/src/runtime/agent.ts'
 import {
   type LocalRuntime,
   openRuntime,
   type RuntimeOptions,
 } from '../../packages/server/src/runtime/open-runtime.ts'
+import {
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../packages/server/src/stand-in/index.ts'
 import { Follower } from './follower.ts'
 
 /** A product as its users meet it, over HTTP: it can be ended and started again on the same store. */

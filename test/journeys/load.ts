@@ -1,5 +1,5 @@
-import type { StandIn } from '../../packages/server/src/proof/stand-in/index.ts'
-import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
+import type { StandIn } from '../../packages/server/src/stand-in/index.ts'
+import { standIn } from '../../packages/server/src/stand-in/index.ts'
 import { MeasuredHost } from './host.ts'
 import type { HostFigures } from './host-process.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Script } from '../../packages/server/src/proof/stand-in/index.ts'
+import type { Script } from '../../packages/server/src/stand-in/index.ts'
 import type { Tool } from '../../packages/server/src/tools/tool.ts'
 import { Journey, SUMMARIES, type Terms } from './journey.ts'
 

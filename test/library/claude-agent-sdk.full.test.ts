@@ -9,7 +9,7 @@ import {
 } from '../../packages/core/src/adapters/claude-agent-sdk.ts'
 import { openJournal } from '../../packages/core/src/agent/journal.ts'
 import { openSqliteStore } from '../../packages/core/src/store/index.ts'
-import { standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import { standIn } from '../../packages/server/src/stand-in/server.ts'
 import { claudeEnvironment } from '../clients/claude.ts'
 import { installPackage } from '../clients/install.ts'
 

@@ -20,7 +20,7 @@ import { openModel } from '../../packages/server/src/model/provider-model.ts'
 import type { ProviderName } from '../../packages/server/src/model/providers/names.ts'
 import type { ModelRoute } from '../../packages/server/src/model/routes/route.ts'
 import { Routes, routesSchema } from '../../packages/server/src/model/routes/routes.ts'
-import type { StandInOptions } from '../../packages/server/src/proof/stand-in/server.ts'
+import type { StandInOptions } from '../../packages/server/src/stand-in/server.ts'
 import { openBench } from './bench.ts'
 import { MemoryAttempts } from './memory-attempts.ts'
 

@@ -24,7 +24,7 @@ import { openModel } from '../../packages/server/src/model/provider-model.ts'
 import type { ProviderName } from '../../packages/server/src/model/providers/names.ts'
 import { Credentials, type Environment } from '../../packages/server/src/model/routes/credential.ts'
 import type { ModelRoute } from '../../packages/server/src/model/routes/route.ts'
-import { type StandInOptions, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import { type StandInOptions, standIn } from '../../packages/server/src/stand-in/server.ts'
 import { until } from '../support/until.ts'
 
 /** Whatever ends late on a busy machine does end. */

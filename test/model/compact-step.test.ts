@@ -3,7 +3,7 @@ import { generateText, type ModelMessage, stepCountIs, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { compactStep } from '../../packages/core/src/adapters/ai-sdk.ts'
-import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../../packages/server/src/stand-in/index.ts'
 
 describe('compactStep', () => {
   it('makes every step of a run of the AI SDK fit, and leaves no result without its call', async () => {

@@ -5,10 +5,10 @@ import { isObject } from '../../packages/core/src/base/json.ts'
 import type { Logger } from '../../packages/core/src/base/logger.ts'
 import type { UserPart } from '../../packages/core/src/message/message.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
-import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
-import { type StandInOptions, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 import type { Agent } from '../../packages/server/src/runtime/agent.ts'
 import { openRuntime, type RuntimeOptions } from '../../packages/server/src/runtime/open-runtime.ts'
+import type { JournalEntry } from '../../packages/server/src/stand-in/journal.ts'
+import { type StandInOptions, standIn } from '../../packages/server/src/stand-in/server.ts'
 
 /** A whole runtime before a stand-in, over real sockets. */
 export interface RuntimeBenchOptions {

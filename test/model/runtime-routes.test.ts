@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { isArray, isObject, type JsonValue } from '../../packages/core/src/base/json.ts'
 import { loadConfig } from '../../packages/server/src/host/config/load.ts'
 import { runtimeTerms } from '../../packages/server/src/host/from-config.ts'
-import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
+import type { JournalEntry } from '../../packages/server/src/stand-in/journal.ts'
 import { until } from '../support/until.ts'
 import { agentOf, openRuntimeBench, type RuntimeBenchOptions, routeOf } from './runtime-bench.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ImagePart } from '../../packages/core/src/message/message.ts'
-import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
+import type { JournalEntry } from '../../packages/server/src/stand-in/journal.ts'
 import { memoryTool } from '../../packages/server/src/tools/memory/memory.ts'
 import { until } from '../support/until.ts'
 import {

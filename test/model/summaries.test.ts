@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { isObject } from '../../packages/core/src/base/json.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
-import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
+import type { JournalEntry } from '../../packages/server/src/stand-in/journal.ts'
 import { assistant, system, toolCall, toolResult, user } from '../support/builders.ts'
 import { type AuxiliaryOptions, handoffOf, openAuxiliary } from './auxiliary-bench.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Running, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import { type Running, standIn } from '../../packages/server/src/stand-in/server.ts'
 import { type CliPlace, cliPlace, type Served } from './cli-place.ts'
 
 /** Search by meaning, from the configuration to the answer. */

@@ -4,12 +4,12 @@ import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { mintToken, type Tokens } from '../../packages/server/src/gateway/http/access/access.ts'
 import { type HttpOptions, serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
 import {
   type StandIn,
   type StandInOptions,
   standIn,
-} from '../../packages/server/src/proof/stand-in/index.ts'
-import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+} from '../../packages/server/src/stand-in/index.ts'
 
 /** A whole product in one process: a store, the stand-in model, a runtime, and HTTP before it. */
 export interface Place {

@@ -5,8 +5,8 @@ import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { configSchema } from '../../packages/server/src/host/config/schema/schema.ts'
 import { runtimeTerms } from '../../packages/server/src/host/from-config.ts'
-import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+import { standIn } from '../../packages/server/src/stand-in/index.ts'
 import { bearer, tokenFor, tokensOf } from './http-place.ts'
 
 const SOON = { timeout: 20_000 }

@@ -1,5 +1,5 @@
-import { VAGUE_LAWS } from '../../packages/server/src/proof/rehearsal/laws/laws.ts'
-import type { RehearsalReport } from '../../packages/server/src/proof/rehearsal/report.ts'
+import { VAGUE_LAWS } from '../../packages/server/src/rehearsal/laws/laws.ts'
+import type { RehearsalReport } from '../../packages/server/src/rehearsal/report.ts'
 
 /** What one rehearsal has come to. */
 export interface Outcome {

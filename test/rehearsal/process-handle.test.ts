@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import {
   AgentGone,
   ProcessHandle,
-} from '../../packages/server/src/proof/rehearsal/stage/process-handle.ts'
+} from '../../packages/server/src/rehearsal/stage/process-handle.ts'
 import { temporary } from './temporary.ts'
 
 const place = temporary()

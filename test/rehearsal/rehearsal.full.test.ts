@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { RehearsalReport } from '../../packages/server/src/proof/rehearsal/report.ts'
+import type { RehearsalReport } from '../../packages/server/src/rehearsal/report.ts'
 import { runCli } from '../support/run-cli.ts'
 import { isClean, readOutcome } from './outcome.ts'
 import { temporary } from './temporary.ts'

@@ -1,15 +1,11 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readLines } from '../../packages/server/src/proof/rehearsal/kept.ts'
-import { VAGUE_LAWS } from '../../packages/server/src/proof/rehearsal/laws/laws.ts'
-import { rehearse } from '../../packages/server/src/proof/rehearsal/rehearse.ts'
-import type { Picture } from '../../packages/server/src/proof/rehearsal/report.ts'
-import {
-  stops,
-  twins,
-  withdrawn,
-} from '../../packages/server/src/proof/rehearsal/scenes/mailbox.ts'
+import { readLines } from '../../packages/server/src/rehearsal/kept.ts'
+import { VAGUE_LAWS } from '../../packages/server/src/rehearsal/laws/laws.ts'
+import { rehearse } from '../../packages/server/src/rehearsal/rehearse.ts'
+import type { Picture } from '../../packages/server/src/rehearsal/report.ts'
+import { stops, twins, withdrawn } from '../../packages/server/src/rehearsal/scenes/mailbox.ts'
 import { temporary } from './temporary.ts'
 
 // Real processes on whatever machine this is; a rehearsal ends by itself long before.

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StandInCall } from '../../packages/server/src/proof/stand-in/protocols/protocol.ts'
+import type { StandInCall } from '../../packages/server/src/stand-in/protocols/protocol.ts'
 import type { Action } from './conversation.ts'
 
 /** How each client is installed, pointed at the stand-in, spoken to, and made to compact. */

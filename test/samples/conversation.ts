@@ -1,6 +1,6 @@
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
-import type { Answer, Ask } from '../../packages/server/src/proof/stand-in/protocols/protocol.ts'
+import type { Answer, Ask } from '../../packages/server/src/stand-in/protocols/protocol.ts'
 
 /**
  * The conversation that every client plays: what the person says, and what the stand-in answers and

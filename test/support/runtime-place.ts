@@ -1,7 +1,6 @@
 import { afterEach } from 'vitest'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
-import { type StandIn, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 import type { Agent } from '../../packages/server/src/runtime/agent.ts'
 import {
   type LocalRuntime,
@@ -9,6 +8,7 @@ import {
   type RuntimeOptions,
 } from '../../packages/server/src/runtime/open-runtime.ts'
 import type { NewMessage } from '../../packages/server/src/runtime/runtime.ts'
+import { type StandIn, standIn } from '../../packages/server/src/stand-in/server.ts'
 
 /** A runtime on a store in memory with the stand-in model; closed after the test. */
 const closing: (() => Promise<void>)[] = []

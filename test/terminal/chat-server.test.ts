@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../../packages/server/src/stand-in/index.ts'
 import { type CliPlace, cliPlace } from '../product/cli-place.ts'
 import { closePanes, hasTmux, openPane } from './tmux.ts'
 

@@ -1,13 +1,13 @@
 import { type Agent, request } from 'node:http'
 import type { JsonObject, JsonValue } from '../../packages/core/src/base/json.ts'
 import { isObject } from '../../packages/core/src/base/json.ts'
-import type { ProtocolName } from '../../packages/server/src/proof/stand-in/protocols/protocol.ts'
+import type { ProtocolName } from '../../packages/server/src/stand-in/protocols/protocol.ts'
 import {
   type Running,
   type StandIn,
   type StandInOptions,
   standIn,
-} from '../../packages/server/src/proof/stand-in/server.ts'
+} from '../../packages/server/src/stand-in/server.ts'
 
 /** A client that hides nothing: what came over the socket, and how it ended. */
 export const PROTOCOLS = ['openai-chat', 'openai-responses', 'anthropic'] as const

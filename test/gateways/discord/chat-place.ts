@@ -1,6 +1,6 @@
-import type { StandIn, StandInOptions } from '../../../packages/server/src/proof/stand-in/index.ts'
 import type { Agent } from '../../../packages/server/src/runtime/agent.ts'
 import type { RuntimeOptions } from '../../../packages/server/src/runtime/open-runtime.ts'
+import type { StandIn, StandInOptions } from '../../../packages/server/src/stand-in/index.ts'
 import type { ChatPlace, Heard, PlaceTerms } from '../contract.ts'
 import { type BotTerms, DiscordPlace } from './place.ts'
 import type { MessageRow } from './world.ts'

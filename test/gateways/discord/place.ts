@@ -12,18 +12,18 @@ import { DiscordPlatform } from '../../../packages/server/src/gateway/discord/di
 import { findLastToolCall } from '../../../packages/server/src/gateway/discord/last-tool-call.ts'
 import { findMark } from '../../../packages/server/src/gateway/discord/resume-point.ts'
 import { routesSchema } from '../../../packages/server/src/model/routes/routes.ts'
-import {
-  type Script,
-  type StandIn,
-  type StandInOptions,
-  standIn,
-} from '../../../packages/server/src/proof/stand-in/index.ts'
 import type { Agent } from '../../../packages/server/src/runtime/agent.ts'
 import {
   type LocalRuntime,
   openRuntime,
   type RuntimeOptions,
 } from '../../../packages/server/src/runtime/open-runtime.ts'
+import {
+  type Script,
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../../packages/server/src/stand-in/index.ts'
 import { LOOP_RULE, type LoopRule } from '../../../packages/server/src/tools/send-message/loop.ts'
 import { DiscordServer } from './server.ts'
 import type { ChannelRow, MessageRow, UserRow } from './world.ts'

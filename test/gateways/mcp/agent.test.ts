@@ -3,12 +3,12 @@ import { type SessionId, sessionId } from '../../../packages/core/src/base/ids.t
 import { isObject, type JsonObject } from '../../../packages/core/src/base/json.ts'
 import { textOf } from '../../../packages/core/src/message/text.ts'
 import { openMemoryStore } from '../../../packages/core/src/store/memory/open.ts'
-import type { JournalEntry } from '../../../packages/server/src/proof/stand-in/journal.ts'
-import { standIn } from '../../../packages/server/src/proof/stand-in/server.ts'
 import {
   type LocalRuntime,
   openRuntime,
 } from '../../../packages/server/src/runtime/open-runtime.ts'
+import type { JournalEntry } from '../../../packages/server/src/stand-in/journal.ts'
+import { standIn } from '../../../packages/server/src/stand-in/server.ts'
 import type { McpServerConfig } from '../../../packages/server/src/tools/mcp/server-config.ts'
 import { until } from '../../support/until.ts'
 import { closeAfterAll, closeLater, hostileProgram } from './world.ts'

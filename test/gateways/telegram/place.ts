@@ -8,17 +8,17 @@ import {
 } from '../../../packages/server/src/gateway/chat/chat-gateway.ts'
 import { Telegram } from '../../../packages/server/src/gateway/telegram/telegram.ts'
 import { routesSchema } from '../../../packages/server/src/model/routes/routes.ts'
-import {
-  type StandIn,
-  type StandInOptions,
-  standIn,
-} from '../../../packages/server/src/proof/stand-in/index.ts'
 import type { Agent } from '../../../packages/server/src/runtime/agent.ts'
 import {
   type LocalRuntime,
   openRuntime,
   type RuntimeOptions,
 } from '../../../packages/server/src/runtime/open-runtime.ts'
+import {
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../../packages/server/src/stand-in/index.ts'
 import { BotApiServer, TOKEN } from '../bot-api-server.ts'
 import type { ChatPlace, Heard } from '../contract.ts'
 

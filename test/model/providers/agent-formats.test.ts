@@ -12,7 +12,7 @@ import {
   openaiResponses,
 } from '../../../packages/core/src/agent/typed-formats/openai.ts'
 import { openMemoryStore } from '../../../packages/core/src/store/index.ts'
-import { standIn } from '../../../packages/server/src/proof/stand-in/index.ts'
+import { standIn } from '../../../packages/server/src/stand-in/index.ts'
 
 const weather = tool({
   description: 'The weather in a town.',

@@ -6,7 +6,7 @@ import type {
   Frame,
   Protocol,
   StandInReply,
-} from '../../../packages/server/src/proof/stand-in/protocols/protocol.ts'
+} from '../../../packages/server/src/stand-in/protocols/protocol.ts'
 
 /** Replies of the stand-in, and the events of their streams. */
 

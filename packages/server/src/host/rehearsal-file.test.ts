@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import { openMemoryStore } from '#core/store/memory/open'
 import { openDiagnostics } from '../gateway/http/diagnostics.ts'
-import type { RehearsalReport } from '../proof/rehearsal/report.ts'
+import type { RehearsalReport } from '../rehearsal/report.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import { PictureFile } from './rehearsal-file.ts'
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { systemClock } from '#core/base/clock'
 import { replaceFile } from '#core/base/files/write'
-import type { Picture, RehearsalReport } from '../proof/rehearsal/report.ts'
+import type { Picture, RehearsalReport } from '../rehearsal/report.ts'
 import { loadConfig } from './config/load.ts'
 import { besideStore, storeRequest } from './store-selection.ts'
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { embedText } from '../../proof/stand-in/protocols/embeddings.ts'
-import { standIn } from '../../proof/stand-in/server.ts'
+import { embedText } from '../../stand-in/protocols/embeddings.ts'
+import { standIn } from '../../stand-in/server.ts'
 import { type Embedder, openEmbedder } from './embedder.ts'
 import { EMBEDDING_PROVIDERS, type EmbeddingProvider } from './wire.ts'
 

@@ -6,7 +6,7 @@ import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import { type Embedder, openEmbedder } from '../../model/embeddings/embedder.ts'
-import { type Running, standIn } from '../../proof/stand-in/server.ts'
+import { type Running, standIn } from '../../stand-in/server.ts'
 import { EmbeddingIndexer } from './indexer.ts'
 import { questionEmbedder } from './question.ts'
 

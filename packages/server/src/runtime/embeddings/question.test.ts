@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import { type Embedder, openEmbedder } from '../../model/embeddings/embedder.ts'
-import { embedText } from '../../proof/stand-in/protocols/embeddings.ts'
-import { type Running, standIn } from '../../proof/stand-in/server.ts'
+import { embedText } from '../../stand-in/protocols/embeddings.ts'
+import { type Running, standIn } from '../../stand-in/server.ts'
 import { QUESTION_MS, questionEmbedder } from './question.ts'
 
 const server = standIn()

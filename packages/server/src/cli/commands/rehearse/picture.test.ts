@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Picture } from '../../../proof/rehearsal/report.ts'
+import type { Picture } from '../../../rehearsal/report.ts'
 import { noPaint } from '../../terminal/colours.ts'
 import { drawPicture, pictureLine } from './picture.ts'
 

@@ -1,5 +1,5 @@
 import { clearScreenDown, moveCursor } from 'node:readline'
-import type { AgentLine, Phase, Picture } from '../../../proof/rehearsal/report.ts'
+import type { AgentLine, Phase, Picture } from '../../../rehearsal/report.ts'
 import { type Paint, paintOn } from '../../terminal/colours.ts'
 import { countText, grouped } from '../../terminal/format.ts'
 import { type Cell, type Column, drawTable } from '../../terminal/table.ts'

@@ -4,14 +4,9 @@ import { dirname, resolve } from 'node:path'
 import { Command } from 'commander'
 import { UsageError } from '../../../host/errors.ts'
 import { onEndSignal, programEnvironment, signalExitCode } from '../../../host/operating-system.ts'
-import type { RehearsalReport } from '../../../proof/rehearsal/report.ts'
-import type { StoreLocation } from '../../../proof/rehearsal/stage/store-location.ts'
-import {
-  FAULTS,
-  type FaultName,
-  readFaults,
-  type Sabotage,
-} from '../../../proof/rehearsal/terms.ts'
+import type { RehearsalReport } from '../../../rehearsal/report.ts'
+import type { StoreLocation } from '../../../rehearsal/stage/store-location.ts'
+import { FAULTS, type FaultName, readFaults, type Sabotage } from '../../../rehearsal/terms.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { paintOn } from '../../terminal/colours.ts'
@@ -100,8 +95,8 @@ const EXIT_CODES = {
 async function runRehearse(flags: RehearseFlags): Promise<number> {
   const sabotages = flags.sabotage === undefined ? null : await findSabotages(import.meta.url)
   if (sabotages !== null && flags.sabotage === 'list') return await listSabotages(sabotages, flags)
-  const { rehearse } = await import('../../../proof/rehearsal/rehearse.ts')
-  const { ACTS } = await import('../../../proof/rehearsal/acts.ts')
+  const { rehearse } = await import('../../../rehearsal/rehearse.ts')
+  const { ACTS } = await import('../../../rehearsal/acts.ts')
   const called = new AbortController()
   let signal: NodeJS.Signals | undefined
   const unlisten = onEndSignal((name) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AUDIT_LAWS } from '#core/audit/laws/laws'
-import type { Verdict } from '../../../proof/rehearsal/laws/laws.ts'
-import type { RehearsalReport } from '../../../proof/rehearsal/report.ts'
+import type { Verdict } from '../../../rehearsal/laws/laws.ts'
+import type { RehearsalReport } from '../../../rehearsal/report.ts'
 import { noPaint, type Paint } from '../../terminal/colours.ts'
 import { renderRehearsal } from './report.ts'
 

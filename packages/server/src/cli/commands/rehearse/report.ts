@@ -1,6 +1,6 @@
 import { AUDIT_LAWS } from '#core/audit/laws/laws'
-import { OVERLOAD_MS, type VerdictKind } from '../../../proof/rehearsal/laws/laws.ts'
-import type { RehearsalFigures, RehearsalReport } from '../../../proof/rehearsal/report.ts'
+import { OVERLOAD_MS, type VerdictKind } from '../../../rehearsal/laws/laws.ts'
+import type { RehearsalFigures, RehearsalReport } from '../../../rehearsal/report.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { countText, grouped } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'

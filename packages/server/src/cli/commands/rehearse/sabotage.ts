@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../../../host/errors.ts'
-import type { Sabotage } from '../../../proof/rehearsal/terms.ts'
+import type { Sabotage } from '../../../rehearsal/terms.ts'
 
 /**
  * Bugs planted on purpose: a rehearsal that cannot fail proves nothing. They are part of the tests,

@@ -135,7 +135,7 @@ async function runClient(
 
 /** Its address contains a secret, so that no other user of the computer can use it. */
 async function startStandIn() {
-  const { standIn } = await import('../../../proof/stand-in/server.ts')
+  const { standIn } = await import('../../../stand-in/server.ts')
   const { url, close } = await standIn({ journalEntriesMax: 1 }).start({ isPrivate: true })
   const address = new URL(url)
   const addresses = { anthropic: address, openai: address, upstream: new Map<string, URL>() }

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
 import type { Message } from '#core/message/message'
-import { handoffOf, user } from '../../../../../test/support/builders.ts'
-import { leastOf } from '../../../../../test/support/timing.ts'
+import { handoffOf, user } from '../../../../test/support/builders.ts'
+import { leastOf } from '../../../../test/support/timing.ts'
 import {
   at,
   documentIn,
@@ -17,7 +17,7 @@ import {
   send,
   startStandIn,
   textIn,
-} from '../../../../../test/wire/raw-client.ts'
+} from '../../../../test/wire/raw-client.ts'
 import type { ProtocolName } from './protocols/protocol.ts'
 import { type StandInOptions, standIn } from './server.ts'
 

@@ -7,7 +7,7 @@ import {
   eventsOf,
   readFrame,
   replyWith,
-} from '../../../../../../test/support/providers/stand-in-reply.ts'
+} from '../../../../../test/support/providers/stand-in-reply.ts'
 import { seal } from '../seal.ts'
 import { openaiResponsesStandIn } from './openai-responses.ts'
 import { type Ask, type Finish, Rejection, responseIdOf, type StandInReply } from './protocol.ts'

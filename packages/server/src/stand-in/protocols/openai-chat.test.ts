@@ -7,7 +7,7 @@ import {
   eventsOf,
   readFrame,
   replyWith,
-} from '../../../../../../test/support/providers/stand-in-reply.ts'
+} from '../../../../../test/support/providers/stand-in-reply.ts'
 import { openaiChatStandIn } from './openai-chat.ts'
 import {
   type Answer,

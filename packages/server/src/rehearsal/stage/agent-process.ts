@@ -5,12 +5,8 @@ import { KnownError } from '#core/base/errors'
 import { sessionId } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
 import type { Store } from '#core/store/contract'
-import { HandoffThread } from '../../../runtime/handoffs/handoff-thread.ts'
-import {
-  type LocalRuntime,
-  openRuntime,
-  type RuntimeOptions,
-} from '../../../runtime/open-runtime.ts'
+import { HandoffThread } from '../../runtime/handoffs/handoff-thread.ts'
+import { type LocalRuntime, openRuntime, type RuntimeOptions } from '../../runtime/open-runtime.ts'
 import { FaultInjector } from '../fault-injector.ts'
 import { FileEdge } from '../file-edge.ts'
 import { Observer } from '../observer.ts'

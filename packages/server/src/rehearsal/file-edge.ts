@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Edge } from '../../runtime/runtime.ts'
+import type { Edge } from '../runtime/runtime.ts'
 import { EDGE, SENT_FILE } from './terms.ts'
 
 /** Sending takes a moment, so that another process may try to send the same reply. */

@@ -4,7 +4,7 @@ import { Connections, locationOf } from '#core/store/postgres/connections/connec
 import { translateServerError } from '#core/store/postgres/connections/failure'
 import { openPostgres } from '#core/store/postgres/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
-import { loadPostgresDriver } from '../../../host/postgres-driver.ts'
+import { loadPostgresDriver } from '../../host/postgres-driver.ts'
 
 /** Where the store of a rehearsal is; plain data, so that it can be sent to a child process. */
 export type StoreLocation =

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Message } from '#core/message/message'
-import { handoffOf } from '../../../../../test/support/builders.ts'
+import { handoffOf } from '../../../../test/support/builders.ts'
 import { recordsOf, sentencesOf } from './records.ts'
 import { checkSeals, seal, unseal } from './seal.ts'
 import { asksForTitle, titleOf } from './title.ts'

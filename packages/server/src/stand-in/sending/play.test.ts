@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../../../../../../test/support/until.ts'
+import { until } from '../../../../../test/support/until.ts'
 import {
   at,
   documentIn,
@@ -12,7 +12,7 @@ import {
   send,
   startStandIn,
   textIn,
-} from '../../../../../../test/wire/raw-client.ts'
+} from '../../../../../test/wire/raw-client.ts'
 import { type FaultKind, readFault, STAND_IN_FAULTS } from '../faults.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { LEAKED_SECRETS } from '../spoil.ts'

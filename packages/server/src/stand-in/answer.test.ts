@@ -7,8 +7,8 @@ import {
   toolCall,
   toolResult,
   user,
-} from '../../../../../test/support/builders.ts'
-import { costOfTenfold } from '../../../../../test/support/timing.ts'
+} from '../../../../test/support/builders.ts'
+import { costOfTenfold } from '../../../../test/support/timing.ts'
 import { makeAnswer, type Script } from './answer.ts'
 import type { Ask } from './protocols/protocol.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ASK, CALLED, replyWith } from '../../../../../../test/support/providers/stand-in-reply.ts'
+import { ASK, CALLED, replyWith } from '../../../../../test/support/providers/stand-in-reply.ts'
 import { anthropicStandIn } from './anthropic.ts'
 import { openaiChatStandIn } from './openai-chat.ts'
 import { openaiResponsesStandIn } from './openai-responses.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { leastOf } from '../../../../../../test/support/timing.ts'
+import { leastOf } from '../../../../../test/support/timing.ts'
 import { LoopMeter } from './loop-meter.ts'
 
 describe('a loop meter', () => {

@@ -1,7 +1,7 @@
 import { sessionId } from '#core/base/ids'
 import { isObject, type JsonObject } from '#core/base/json'
 import type { OperationRow } from '#core/store/tables/rows'
-import { sealPreview } from '../../../runtime/sessions/preview-seal.ts'
+import { sealPreview } from '../../runtime/sessions/preview-seal.ts'
 import { fillerOf } from '../laws/ledger.ts'
 import { entryKindOf, long, type Stage } from '../stage/stage.ts'
 import { ATTEMPTS_MAX } from '../terms.ts'

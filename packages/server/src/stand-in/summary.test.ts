@@ -3,13 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SECTIONS } from '#core/compaction/digest'
 import { handoffPrompt, mergePrompt, quoteMessage } from '#core/compaction/summary/prompt'
 import type { Message } from '#core/message/message'
-import {
-  assistant,
-  toolCall,
-  toolResult,
-  turns,
-  user,
-} from '../../../../../test/support/builders.ts'
+import { assistant, toolCall, toolResult, turns, user } from '../../../../test/support/builders.ts'
 import { findAllNames, findNames } from './names.ts'
 import { asksForSummary, SUMMARY_NOTE, summarizeAll, summarizeAsStandIn } from './summary.ts'
 import { titleOf } from './title.ts'

@@ -6,7 +6,7 @@ import {
   eventsOf,
   readFrame,
   replyWith,
-} from '../../../../../../test/support/providers/stand-in-reply.ts'
+} from '../../../../../test/support/providers/stand-in-reply.ts'
 import { seal } from '../seal.ts'
 import { anthropicStandIn } from './anthropic.ts'
 import { type Ask, type Finish, Rejection, responseIdOf } from './protocol.ts'

@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '#core/base/json'
-import { configSchema } from '../../../host/config/schema/schema.ts'
-import { runtimeTerms } from '../../../host/from-config.ts'
-import type { Agent } from '../../../runtime/agent.ts'
-import type { RuntimeOptions } from '../../../runtime/open-runtime.ts'
+import { configSchema } from '../../host/config/schema/schema.ts'
+import { runtimeTerms } from '../../host/from-config.ts'
+import type { Agent } from '../../runtime/agent.ts'
+import type { RuntimeOptions } from '../../runtime/open-runtime.ts'
 import { type AgentOptions, ATTEMPTS_MAX, LOSSES_MAX, policyOf, SUMMARY_MODEL } from '../terms.ts'
 
 /**
