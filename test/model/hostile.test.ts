@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { callModel } from '../../packages/server/src/model/calls/call.ts'
 import { explainOutcome } from '../../packages/server/src/model/outcomes/outcome.ts'
+import type { ProviderName } from '../../packages/server/src/model/providers/names.ts'
 import { asking, event, hear, listen, openBench, WIRES, within } from './bench.ts'
 import { selfSigned } from './self-signed.ts'
 
@@ -106,6 +107,113 @@ describe('an answer', () => {
     expect(await askFor(1_000)).toEqual({ kind: 'malformed', what: 'too-large' })
     expect(await askFor(16_000)).toMatchObject({ kind: 'finished' })
   })
+
+  const block = (index: number, start: object, ...deltas: object[]) =>
+    [
+      { type: 'content_block_start', index, content_block: start },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ].map((each) => event(each, each.type))
+  const times = <Made>(count: number, make: (at: number) => Made) =>
+    Array.from({ length: count }, (_, at) => make(at))
+  const MEGABYTE = 'x'.repeat(1024 * 1024)
+  const done = (item: object) => event({ type: 'response.output_item.done', output_index: 0, item })
+  const call = (at: number) => ({ type: 'tool_use', id: `c${at}`, name: 'f', input: {} })
+
+  it.each<[string, ProviderName, readonly string[]]>([
+    [
+      'signatures',
+      'anthropic',
+      block(
+        0,
+        { type: 'thinking', thinking: '', signature: '' },
+        ...times(18, () => ({ type: 'signature_delta', signature: MEGABYTE })),
+      ),
+    ],
+    [
+      'texts at the start of a block',
+      'anthropic',
+      times(18, (at) => block(at, { type: 'text', text: MEGABYTE })).flat(),
+    ],
+    ['unknown blocks', 'anthropic', times(9_000, (at) => block(at, { type: 'odd' })).flat()],
+    ['calls', 'anthropic', times(1_001, (at) => block(at, call(at))).flat()],
+    ['items', 'openai-responses', times(18, () => done({ type: 'odd', data: MEGABYTE }))],
+    [
+      'calls',
+      'openai-responses',
+      times(1_001, (at) =>
+        done({ type: 'function_call', call_id: `c${at}`, name: 'f', arguments: '{}' }),
+      ),
+    ],
+    ['unknown fields', 'openai-compatible', times(18, () => chunk({ odd: MEGABYTE }))],
+    [
+      'calls',
+      'openai-compatible',
+      times(1_001, (index) =>
+        chunk({
+          tool_calls: [{ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } }],
+        }),
+      ),
+    ],
+    [
+      'images',
+      'google',
+      times(18, () =>
+        event({
+          candidates: [
+            { content: { parts: [{ inlineData: { mimeType: 'image/png', data: MEGABYTE } }] } },
+          ],
+        }),
+      ),
+    ],
+  ])(
+    'with far more %s than any model makes is given up, also by %s',
+    async (_, provider, events) => {
+      const ends: Partial<Record<ProviderName, string>> = {
+        anthropic:
+          event(
+            {
+              type: 'message_delta',
+              delta: { stop_reason: 'end_turn' },
+              usage: { output_tokens: 9 },
+            },
+            'message_delta',
+          ) + event({ type: 'message_stop' }, 'message_stop'),
+        'openai-responses': event({
+          type: 'response.completed',
+          response: { id: 'r', usage: { input_tokens: 1, output_tokens: 1 } },
+        }),
+        google: event({ candidates: [{ finishReason: 'STOP' }] }),
+      }
+      const start =
+        provider === 'anthropic'
+          ? event(
+              {
+                type: 'message_start',
+                message: {
+                  id: 'm',
+                  role: 'assistant',
+                  content: [],
+                  model: 'm',
+                  usage: { input_tokens: 1, output_tokens: 1 },
+                },
+              },
+              'message_start',
+            )
+          : ''
+      const { url } = await openRaw((socket) => {
+        socket.write(`${HEAD}\r\n${start}`)
+        for (const each of events) socket.write(each)
+        socket.end(ends[provider] ?? WORDS)
+      })
+      const model = bench.modelOf(provider, { baseUrl: url })
+      const { end, pieces } = await hear(
+        model.stream(asking('hi', { outputTokensMax: 1_000 }), within()),
+      )
+      expect(end.outcome).toEqual({ kind: 'malformed', what: 'too-large' })
+      expect(pieces.filter(({ kind }) => kind === 'call')).toEqual([])
+    },
+  )
 
   it('nested too deeply to be stored is malformed, not a crash', async () => {
     const deep = `{"type":"odd","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`

@@ -199,6 +199,7 @@ class Try implements AsyncIterator<StreamPiece> {
       // This may be called from the socket, where no caller would catch an error.
       this.#fault ??= 'unparsable'
     }
+    if (this.#collector.size > this.#charactersMax + ITEMS_MAX) this.#exchange?.abort('too-large')
   }
 
   #take(part: ProviderPart): Promise<void> | undefined {
@@ -245,8 +246,10 @@ class Try implements AsyncIterator<StreamPiece> {
       })
     // Only after the outcome is decided, so that this close does not count as an interrupt.
     exchange.abort('consumer')
-    const end = this.#endPiece(outcome)
-    const calls = outcome.kind === 'finished' ? callsOf(end.reply) : []
+    const whole = this.#endPiece(outcome)
+    const isFlood = callsOf(whole.reply).length > CALLS_MAX
+    const end = isFlood ? this.#endPiece({ kind: 'malformed', what: 'too-large' }) : whole
+    const calls = end.outcome.kind === 'finished' ? callsOf(end.reply) : []
     for (const call of calls) void this.#pieces.push(call)
     void this.#pieces.push(calls.length > 0 ? withCalls(end) : end)
   }
@@ -353,3 +356,7 @@ function charactersMax(outputTokensMax = OUTPUT_TOKENS_MAX): number {
 const OUTPUT_TOKENS_MAX = 128_000
 const CHARACTERS_PER_TOKEN = 32
 const CHARACTERS_MIN = 256 * 1024
+// Besides words: images, signatures, encrypted reasoning and other items that only the provider reads.
+const ITEMS_MAX = 16 * 1024 * 1024
+// Each call is a result of its own in the next request. Models make a few at a time.
+const CALLS_MAX = 1_000

@@ -3,7 +3,14 @@ import { render } from '#core/message/dialects/render'
 import { anthropicFormat as codec } from '#core/message/formats/anthropic/anthropic'
 import type { Message } from '#core/message/message'
 import type { CallUsage } from '../model.ts'
-import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
+import {
+  asReply,
+  type Collector,
+  keptSize,
+  type ModelProtocol,
+  membersOf,
+  PART_SIZE,
+} from './protocol.ts'
 
 /** Anthropic's Messages: an answer is a list of blocks, each of which arrives in deltas. */
 export const anthropicProtocol: ModelProtocol = {
@@ -68,6 +75,7 @@ type Block = { [key: string]: JsonValue }
 
 class AnthropicCollector implements Collector {
   usage: CallUsage | undefined
+  size = 0
   readonly #blocks: Block[] = []
   #open: { readonly block: Block; readonly citations: JsonValue[]; input: string } | undefined
 
@@ -76,6 +84,7 @@ class AnthropicCollector implements Collector {
     switch (event['type']) {
       case 'content_block_start':
         if (isObject(event['content_block'])) {
+          this.size += PART_SIZE + keptSize(event['content_block'])
           this.#open = { block: { ...event['content_block'] }, citations: [], input: '' }
         }
         return undefined
@@ -107,6 +116,7 @@ class AnthropicCollector implements Collector {
     if (this.#open === undefined) return
     const { block } = this.#open
     const { type } = delta
+    this.size += keptSize(delta)
     if (type === 'input_json_delta') {
       this.#open.input += typeof delta['partial_json'] === 'string' ? delta['partial_json'] : ''
     } else if (type === 'citations_delta') {

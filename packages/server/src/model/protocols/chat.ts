@@ -2,7 +2,14 @@ import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
 import { openaiChatFormat } from '#core/message/formats/openai-chat/openai-chat'
 import type { MalformedReason } from '../outcomes/outcome.ts'
-import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
+import {
+  asReply,
+  type Collector,
+  keptSize,
+  type ModelProtocol,
+  membersOf,
+  PART_SIZE,
+} from './protocol.ts'
 
 /** OpenAI's Chat Completions and compatible servers: an answer is one message in deltas. */
 export const chatProtocol: ModelProtocol = {
@@ -17,6 +24,7 @@ type Fields = { [key: string]: JsonValue }
 
 class ChatCollector implements Collector {
   fault: MalformedReason | undefined
+  size = 0
   #content = ''
   /** Everything beside the content: reasoning under several names, refusals, future fields. */
   readonly #beside: Fields = {}
@@ -29,6 +37,7 @@ class ChatCollector implements Collector {
     const delta: JsonValue | undefined = isObject(choice) ? choice['delta'] : undefined
     if (!isObject(event) || !isObject(delta)) return
     this.#checkId(event['id'])
+    this.size += keptSize(delta)
     for (const key in delta) {
       const value = delta[key]
       if (value === null || value === undefined || value === '') continue
@@ -58,6 +67,7 @@ class ChatCollector implements Collector {
     const { index, function: called, ...fields } = piece
     const at = typeof index === 'number' && index < CALLS_MAX ? index : this.#calls.length
     const call = this.#calls[at] ?? {}
+    if (this.#calls[at] === undefined) this.size += PART_SIZE
     this.#calls[at] = call
     for (const [key, value] of Object.entries(fields)) if (value !== null) call[key] = value
     if (!isObject(called)) return

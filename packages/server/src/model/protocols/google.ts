@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
 import type { AssistantMessage, AssistantPart } from '#core/message/message'
-import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
+import {
+  asReply,
+  type Collector,
+  keptSize,
+  type ModelProtocol,
+  membersOf,
+  PART_SIZE,
+} from './protocol.ts'
 
 /**
  * Google's generateContent: an answer is a list of parts; text arrives in many, everything else
@@ -39,6 +46,7 @@ function withSignatures(wire: JsonObject): JsonObject {
 }
 
 class GoogleCollector implements Collector {
+  size = 0
   readonly #parts: AssistantPart[] = []
 
   take(event: JsonValue): JsonValue | undefined {
@@ -48,7 +56,10 @@ class GoogleCollector implements Collector {
     const parts = isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
     let item: JsonValue | undefined
     for (const part of parts as readonly JsonValue[]) {
-      if (isObject(part)) item = this.#add(part) ?? item
+      if (!isObject(part)) continue
+      const before = this.#parts.length
+      item = this.#add(part) ?? item
+      this.size += keptSize(part) + PART_SIZE * (this.#parts.length - before)
     }
     return item
   }

@@ -26,6 +26,8 @@ export interface Collector {
   take(event: JsonValue): JsonValue | undefined
   /** The answer; if it is incomplete, only its usable part: no calls, nothing partial. */
   message(state: { readonly isWhole: boolean }): AssistantMessage | null
+  /** What is kept of the answer, in characters; every part counts as `PART_SIZE` of them besides. */
+  readonly size: number
   readonly fault?: MalformedReason | undefined
   /** Why the answer ended, for packages that treat an unknown item as the end. */
   readonly finish?: FinishReason | undefined
@@ -44,6 +46,18 @@ export function splice(
   if (at === -1 || body.includes(placeholder, at + 1)) return undefined
   return `${body.slice(0, at)}${members}${body.slice(at + placeholder.length)}`
 }
+
+/** Storing and showing a part costs as much as so many characters. */
+export const PART_SIZE = 2_048
+
+/** The characters of all strings in a value; every value counts as a few besides. */
+export function keptSize(value: JsonValue | undefined): number {
+  if (typeof value === 'string') return VALUE + value.length
+  if (typeof value !== 'object' || value === null) return VALUE
+  return Object.values(value).reduce<number>((sum, each) => sum + keptSize(each), VALUE)
+}
+
+const VALUE = 8
 
 /** `{"a":1}` as `"a":1`. */
 export function membersOf(wire: { readonly [key: string]: JsonValue }): string {

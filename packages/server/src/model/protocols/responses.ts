@@ -4,7 +4,14 @@ import { openaiResponsesFormat } from '#core/message/formats/openai-responses/op
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { FinishReason, MalformedReason } from '../outcomes/outcome.ts'
-import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
+import {
+  asReply,
+  type Collector,
+  keptSize,
+  type ModelProtocol,
+  membersOf,
+  PART_SIZE,
+} from './protocol.ts'
 
 /** OpenAI's Responses: an answer is a list of items, each of which arrives complete at its end. */
 export const responsesProtocol: ModelProtocol = {
@@ -45,6 +52,7 @@ const READ = ['message', 'reasoning', ...CALLS]
 class ResponsesCollector implements Collector {
   fault: MalformedReason | undefined
   finish: FinishReason | undefined
+  size = 0
   readonly #items: JsonObject[] = []
   #open = ''
   #id: JsonValue | undefined
@@ -83,6 +91,7 @@ class ResponsesCollector implements Collector {
 
   #close(item: JsonValue | undefined): JsonValue | undefined {
     if (!isObject(item)) return undefined
+    this.size += PART_SIZE + keptSize(item)
     this.#items.push(item)
     if (item['type'] === 'message') this.#open = ''
     return READ.includes(String(item['type'])) ? undefined : item
