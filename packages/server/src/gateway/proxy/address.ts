@@ -93,10 +93,10 @@ const DOT_SEGMENT = /^[^?#]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i
 /**
  * A page in a browser can send requests to this computer. Browsers send the site or the origin of a
  * request (of a websocket, only the origin), and a page that reaches this computer under its own
- * host name sends that name.
+ * host name sends that name. We show no page: one of our own origin came from another program that
+ * listened here before. The site `none` is an address that a person typed.
  */
 function isOfPage({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  if (site !== undefined && site !== 'none' && site !== 'same-origin') return true
-  if (origin !== undefined && origin !== `http://${host}`) return true
+  if (origin !== undefined || (site !== undefined && site !== 'none')) return true
   return !/^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\])(?::\d{1,5})?$/.test(host)
 }

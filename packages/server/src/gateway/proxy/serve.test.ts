@@ -326,6 +326,8 @@ describe('serveProxy', () => {
   it.each([
     ['from another site', 'sec-fetch-site: cross-site'],
     ['of a browser that names its origin only', 'origin: https://page.example'],
+    ['that another program left at our address', 'sec-fetch-site: same-origin'],
+    ['of our own origin', 'origin: http://127.0.0.1'],
     ['under a name of its own', 'host: page.example'],
   ])('answers no page %s, nor its websocket', async (_, header) => {
     const { port } = await start((__, response) => response.end('{}'))
