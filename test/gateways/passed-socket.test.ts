@@ -29,6 +29,7 @@ async function openManager(
   ctx: TestContext,
   portOf: (port: number) => number = (port) => port,
   hosts: readonly string[] = ['127.0.0.1'],
+  flags: readonly string[] = [],
 ) {
   if (process.platform === 'win32') return ctx.skip('not run: Windows passes no sockets')
   const folder = mkdtempSync(join(tmpdir(), 'throughline-passed-'))
@@ -44,7 +45,15 @@ async function openManager(
   }
   const fdOf = (server: Server) =>
     (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd
-  const serve = [process.execPath, PROGRAM, 'serve', '--json', '--port', `${portOf(port)}`]
+  const serve = [
+    process.execPath,
+    PROGRAM,
+    'serve',
+    '--json',
+    '--port',
+    `${portOf(port)}`,
+    ...flags,
+  ]
   const manager = spawn('sh', ['-c', MANAGER, 'sh', ...serve], {
     ...{ cwd: folder, env: { PATH: process.env['PATH'], HOME: folder } },
     ...(isRoot && { uid: VICTIM, gid: VICTIM }),
@@ -149,6 +158,16 @@ describe('a socket that a service manager opened', { timeout: 90_000 }, () => {
     start(3)
     await until(() => said().split('ended 2').length === 3)
     expect(said()).toContain('passed 3 sockets, expected one or two')
+    // Every address, which would need a token.
+    const everywhere = await openManager(
+      ctx,
+      undefined,
+      ['0.0.0.0'],
+      ['--set', 'http.host=localhost'],
+    )
+    everywhere.start()
+    await until(() => everywhere.said().includes('ended 2'))
+    expect(everywhere.said()).toContain(`passed a socket at 0.0.0.0:${everywhere.port}`)
     if (process.platform !== 'linux') return
     const beside = await openManager(ctx, undefined, ['127.0.0.1', '127.8.8.8'])
     beside.start(2)

@@ -15,6 +15,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   '::1': '127.0.0.1',
 }
 
+/** Where `localhost` leads. */
+const LOOPBACK = ['127.0.0.1', '::1']
+
 export interface ListenAddress {
   readonly host: string
   readonly port: number
@@ -117,7 +120,7 @@ function namedOf(servers: readonly SocketServer[], { host, port }: ListenAddress
   const address = found.find(
     (each) =>
       each.port === port &&
-      (each.address === host || (host === 'localhost' && each.address in OTHERS)),
+      (each.address === host || (host === 'localhost' && LOOPBACK.includes(each.address))),
   )
   const isRest = (each: AddressInfo) =>
     each.port === port && each.address === OTHERS[address?.address ?? '']
