@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..')
 /** The command, and what is started as a thread or a process by its address. */
 const ENTRIES = [
   'server/src/cli/main.ts',
-  'server/src/runtime/handoffs/thread.ts',
+  'server/src/runtime/handoff-thread/thread.ts',
   'server/src/tools/process/guard.ts',
   'server/src/rehearsal/stage/agent-process.ts',
   'core/src/store/sqlite/worker/thread.ts',

@@ -125,7 +125,7 @@ const ARCHITECTURE: Architecture = {
     'packages/core/src/store/sqlite/worker/thread.ts',
     'packages/server/src/tools/process/guard.ts',
     ...['bench/proxy/pass-through.ts', 'bench/soak/probe.ts'],
-    'packages/server/src/runtime/handoffs/thread.ts',
+    'packages/server/src/runtime/handoff-thread/thread.ts',
     'packages/server/src/rehearsal/stage/agent-process.ts',
     'packages/dashboard/main.tsx',
     // Bundled instead of packages by vite.config.ts.

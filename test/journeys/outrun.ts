@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
-import { HandoffThread } from '../../packages/server/src/runtime/handoffs/handoff-thread.ts'
+import { HandoffThread } from '../../packages/server/src/runtime/handoff-thread/handoff-thread.ts'
 import { Journey, SUMMARIES } from './journey.ts'
 
 /**

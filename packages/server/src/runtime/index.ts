@@ -6,7 +6,7 @@ export type { Edge } from '#core/session/sender'
 export type { ControlEnd } from '#core/session/view/control-outcome'
 export type { Tool, ToolAnswer, ToolCall } from '../tools/tool.ts'
 export type { Agent } from './agent.ts'
-export { HandoffThread } from './handoffs/handoff-thread.ts'
+export { HandoffThread } from './handoff-thread/handoff-thread.ts'
 export { LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.ts'
 export type {
   Admission,

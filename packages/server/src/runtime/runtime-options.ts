@@ -14,7 +14,7 @@ import type { Embedder } from '../model/embeddings/embedder.ts'
 import type { Environment } from '../model/routes/credential.ts'
 import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { Agent } from './agent.ts'
-import type { HandoffThread } from './handoffs/handoff-thread.ts'
+import type { HandoffThread } from './handoff-thread/handoff-thread.ts'
 import type { AuxiliaryTerms } from './models/auxiliary-service.ts'
 import { RETENTION_DAYS, type RetentionDays } from './store-layers/retention.ts'
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Pool as UndiciPool } from 'undici'
 import type { Environment } from '../routes/credential.ts'
-import { proxyFor } from './proxy.ts'
+import { proxyFor } from './outbound-proxy.ts'
 
 /**
  * The connections to model servers, owned by us and lent out. Each route and purpose has its own

@@ -14,7 +14,7 @@ import type { Placed } from '../../proxy/history.ts'
 import { locate } from '../../proxy/history.ts'
 import { type Cut, chooseCut, coveredNotes } from '../../proxy/outgoing.ts'
 import { ancestorAt, type Boundary, boundariesOf, type UnitNode } from '../../proxy/unit-tree.ts'
-import type { HandoffThread } from '../handoffs/handoff-thread.ts'
+import type { HandoffThread } from '../handoff-thread/handoff-thread.ts'
 import { handoffText } from './handoff-text.ts'
 import type { StoredSession } from './stored-session.ts'
 

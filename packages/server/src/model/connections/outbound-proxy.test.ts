@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ProxyError, proxyFor } from './proxy.ts'
+import { ProxyError, proxyFor } from './outbound-proxy.ts'
 
 const HTTP = 'http://plain:3128'
 const HTTPS = 'http://secure:3128'
