@@ -108,6 +108,19 @@ it('asks again when the server has no time, and not when a mailbox is full', asy
   server.close()
 })
 
+it('what the server refuses is an error with its reason, and no later try is of use', async () => {
+  const server = await announce()
+  const runtime = await openServerRuntime(new ServerRequests(join(folder, 'a.db')))
+  const asked = runtime.createSession({ agent: 'main', id: 'not an id' })
+  await expect(asked).rejects.toMatchObject({
+    name: 'ServerRefusedError',
+    code: 'server-refused',
+    retryable: false,
+    message: 'The server refused: The request does not have the form of this route',
+  })
+  await server.close()
+})
+
 it('finds no server that was killed or withdrawn, and removes its files', async () => {
   const url = join(folder, 'a.db')
   expect(await findServers(url)).toEqual([])

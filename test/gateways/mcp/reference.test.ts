@@ -54,6 +54,12 @@ function describeEverything(transport: string, open: () => Promise<World>): void
     })
 
     it('has its resources listed and read', async () => {
+      const tool = world.tools().find(({ name }) => name === 'ref__read_resource')
+      expect(tool?.inputSchema).toEqual({
+        type: 'object',
+        properties: { uri: { type: 'string', description: expect.any(String) } },
+        additionalProperties: false,
+      })
       const { output: list } = await call('read_resource')
       expect(list).toContain('demo://resource/dynamic/text/{resourceId}')
       const uri = 'demo://resource/dynamic/text/1'

@@ -75,6 +75,20 @@ describe("Anthropic's tool runner", () => {
     await store.close()
   })
 
+  it('tells calls without an id apart by their input', async () => {
+    const store = openMemoryStore()
+    const run = openJournal({ store, name: 'runner' }).run('c', 'k')
+    let looked = 0
+    const tool = durableRunnable(
+      run,
+      look(() => `View ${++looked}.`),
+    )
+    const seen = []
+    for (const place of ['here', 'there', 'here']) seen.push(await tool.run({ place }))
+    expect(seen).toEqual(['View 1.', 'View 2.', 'View 1.'])
+    await store.close()
+  })
+
   it('stores answers of the model, streamed ones too, but no failures', async () => {
     const store = openMemoryStore()
     let asked = 0

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { thisHost } from '#core/base/host'
 import { runnerId } from '#core/base/ids'
+import type { Edge } from '#core/session/sender'
+import { expectKind, register, replyTo, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { readHealth } from './health.ts'
 
@@ -25,4 +27,26 @@ it('lists the processes that use the store, without one killed on this host', as
   await store.registerRunner({ id: runnerId('living'), ...thisHost(), ...about })
   const { runners } = await readHealth({ store, ...NOTHING })
   expect(runners.map(({ id }) => id).sort()).toEqual(['elsewhere', 'living'])
+})
+
+it('counts for each edge the replies that wait there and those that could not be sent', async () => {
+  const store = openMemoryStore()
+  const fixture = await StoreFixture.open(store)
+  const to = (edge: string) => ({ ...replyTo('ana'), edge })
+  await fixture.exchange('hi', 'hello', ['mail', 'gone', 'chat', 'chat', 'mail'].map(to))
+  const claimant = await register(store)
+  for (const edge of ['mail', 'gone']) {
+    const claimed = await store.claimReply({ edge, claimant, at: 0 })
+    const { sessionId, number, attempt } = expectKind(claimed, 'claimed').reply
+    const result = { kind: 'failed', retryAt: 0, attemptsMax: 1 } as const
+    await store.settleReply({ sessionId, number, attempt, claimant, result })
+  }
+  const edges = ['chat', 'mail', 'hook'].map((name) => ({ name }) as Edge)
+  const { edges: counted, problems } = await readHealth({ store, ...NOTHING, edges })
+  expect(counted).toEqual([
+    { name: 'chat', waiting: 2, dead: 0 },
+    { name: 'mail', waiting: 1, dead: 1 },
+    { name: 'hook', waiting: 0, dead: 0 },
+  ])
+  expect(problems).toEqual(['2 replies could not be sent'])
 })

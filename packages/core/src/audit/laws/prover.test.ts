@@ -155,6 +155,11 @@ describe('entries and bases', () => {
       ['entries: entry 4 comes after 5 [0:3 0:4]'],
     ],
     [
+      'the same holder that begins before where it had begun again',
+      [created, acquired(1, 5), released(), acquired(2, 7), released(2), acquired(3, 6)],
+      ['entries: entry 6 comes after 7 [0:5 0:6]'],
+    ],
+    [
       'a base that the next holder does not know',
       [created, acquired(1, 1, { base: 3 }), acquired(2, 1, { base: 2, log: 'b' })],
       ['bases: entry 3 was the base, then 2 [0:2 1:3]'],

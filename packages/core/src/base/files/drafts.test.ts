@@ -24,6 +24,17 @@ describe('drafts of a file', () => {
     sweepDrafts(path)
     expect(readdirSync(dirname(path)).sort()).toEqual(kept.map((each) => basename(each)).sort())
   })
+
+  it('of a writer that nobody can ask about are removed once they are older than an hour', () => {
+    const place = mkdtempSync(join(folder, 'old-'))
+    const draft = join(place, 'file.7-0000000a.new')
+    writeFileSync(draft, '')
+    utimesSync(draft, 10_000, 10_000)
+    sweepDrafts(join(place, 'file'), 10_000_000 + 3_600_000)
+    expect(readdirSync(place)).toHaveLength(1)
+    sweepDrafts(join(place, 'file'), 10_000_000 + 3_600_001)
+    expect(readdirSync(place)).toEqual([])
+  })
 })
 
 function draftBy(path: string, process: number): string {

@@ -10,6 +10,14 @@ describe('resolveBudget', () => {
       targetTokens: 63_000,
       keepTokens: 20_000,
     })
+    expect(resolveBudget().settings).toEqual({
+      windowTokens: 200_000,
+      outputTokensMax: 20_000,
+      softShare: 0.75,
+      targetShare: 0.35,
+      protectFirst: 0,
+      protectLast: 0,
+    })
   })
 
   it('reserves at most a tenth of a small window for the answer', () => {

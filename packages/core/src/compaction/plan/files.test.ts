@@ -49,6 +49,23 @@ describe('collectFiles', () => {
     ])
   })
 
+  it.each([...['file_path', 'filePath', 'path', 'filename', 'file_name', 'file', 'notebook_path']])(
+    'knows a file by the argument %s',
+    (key) => {
+      expect(collect([toolCall('a', { [key]: 'x', offset: 1 }), toolResult('a', 'part')])).toEqual([
+        { path: 'x', access: 'read', number: 11 },
+      ])
+    },
+  )
+
+  it.each([...['content', 'new_string', 'newText', 'new_str', 'edits', 'patch', 'file_text']])(
+    'calls a file changed by the argument %s',
+    (key) => {
+      const [file] = collect([toolCall('a', { path: 'x', [key]: 'new' }), toolResult('a', 'ok')])
+      expect(file).toMatchObject({ path: 'x', access: 'changed', number: 11 })
+    },
+  )
+
   it('masks a secret in the name of a file', () => {
     const path = `/tmp/sk-ant-api03-${'aB3'.repeat(30)}`
     const [file] = collect([toolCall('a', { path }), toolResult('a', 'text')])

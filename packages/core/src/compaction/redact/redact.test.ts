@@ -277,6 +277,11 @@ describe('redact', () => {
       '[secret:private-key]',
     ],
     [
+      // A password that is the name of a command is none.
+      'sshpass -p mysql ssh -pine host',
+      'sshpass -p [secret:password] ssh -pine host',
+    ],
+    [
       `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,${hex}\n\n${pemBody}\n... (truncated)`,
       '[secret:private-key]\n... (truncated)',
     ],

@@ -313,6 +313,15 @@ describe('continueContext', () => {
     expect(first.reverted).toBe(0)
   })
 
+  it('remembers an undoing that a later compaction does not cover', () => {
+    const revert: Said = { kind: 'revert', meta: { target: 9, previous: 0 }, body: null }
+    const list = entries(input('one'), reply('two'), revert, input('three'), compaction(2))
+    const anew = build(list.slice(2), 5, 2)
+    const continued = continueContext(build(list.slice(0, 4)), list.slice(4), LIMITS)
+    expect(continued).toEqual({ ...anew, upto: 5 })
+    expect(continued?.reverted).toBe(3)
+  })
+
   it('is rebuilt if a compaction covers less than before, or cuts the results of a step', () => {
     const step = [reply('both', ['a', 'b']), result('a', 'x'), result('b', 'y')]
     const cut = entries(...step, compaction(2))

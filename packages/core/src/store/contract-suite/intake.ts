@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { sessionId } from '../../base/ids.ts'
+import { mailNumber, sessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { MAIL_BYTES_MAX } from '../bounds.ts'
 import { create, expectKind, LIMITS, newOperation, StoreFixture, said } from './bench.ts'
@@ -207,6 +207,29 @@ export const intake: readonly StoreCase[] = [
         [1, 'user', 'ana', 'pending'],
         [2, 'notification', 'cron', 'pending'],
       ])
+    },
+  },
+  {
+    name: 'waiting mail of each lane can be listed page by page, from any number on',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      for (let round = 0; round < 3; round++) {
+        await fixture.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
+        for (const lane of ['user', 'notification'] as const) {
+          await fixture.admit(said('hi'), { lane })
+        }
+      }
+      for (const [at, lane] of (['control', 'user', 'notification'] as const).entries()) {
+        for (let after = 0; after <= 9; after++) {
+          const query = { sessionId: fixture.id, lane, state: 'pending' } as const
+          const wanted = [at + 1, at + 4, at + 7].filter((number) => number > after)
+          for (const limit of [1, 2, 9]) {
+            const page = await store.listMail({ ...query, after: mailNumber(after), limit })
+            const numbers = page.map(({ number }) => number)
+            assert.deepEqual(numbers, wanted.slice(0, limit))
+          }
+        }
+      }
     },
   },
   {

@@ -11,7 +11,9 @@ import {
   rootBytes,
   withoutPassages,
 } from './lists.ts'
+import { PassageColumns, PassageTable } from './passage-table.ts'
 import { Occurrences, SESSION_STRIDE } from './sessions/occurrences.ts'
+import { type SearchPart, termsOf } from './terms.ts'
 
 /** Passages by root and session: the form of the index without bytes. */
 type Plain = Record<string, readonly number[]>
@@ -170,4 +172,23 @@ describe('pages of lists', () => {
       )
     }
   })
+})
+
+it('the terms of some sessions are their passages in the table, each before the end of its session', () => {
+  const columns = new PassageColumns()
+  columns.slots = 6
+  // Three passages of session 2 stand before three of session 5; session 3 is not searched.
+  const holding = [{ n: 2 }, { n: 5 }] as unknown as readonly SearchPart[]
+  const starts = [0, 3].map((slot) => ({ slot, entry: slot }))
+  const table = new PassageTable(columns, starts, { live: 6, distinctSum: 6 })
+  const places = Float64Array.from(
+    [2, 3, 5].flatMap((n) => [0, 1, 2].map((passage) => n * SESSION_STRIDE + passage)),
+  )
+  const found = (...ends: number[]) =>
+    termsOf([{ places, weight: 2, isName: true }], holding, table, ends).map(
+      ({ postings, ...facts }) => ({ postings: [...postings], ...facts }),
+    )
+  const facts = { weight: 2, isName: true, frequency: 9 }
+  expect(found(3, 6)).toEqual([{ postings: [0, 1, 2, 3, 4, 5], ...facts }])
+  expect(found(2, 4)).toEqual([{ postings: [0, 1, 3], ...facts }])
 })

@@ -50,3 +50,37 @@ it('an export for people says what a compaction replaces, that it was undone, an
   // Only the handoff without a text was erased.
   for (const text of [markdown, html]) expect(text.match(/Erased\./g)).toHaveLength(1)
 })
+
+it.each(['claude-code', 'codex'] as const)(
+  'an export for %s gives each message the time of its entry, and those before them the time of the compaction',
+  async (form) => {
+    const parts = [
+      ['pin', 1],
+      ['handoff', 5],
+      ['tail', 203],
+      ['tail', 204],
+      ['incoming', 410],
+    ].map(([kind, from]) => ({ kind, origin: { from } }))
+    const texts = ['A pin.', 'A handoff.', 'One.', 'Two.', 'Three.']
+    const session = {
+      id: 's',
+      context: async () => ({ parts, messages: texts.map((text) => user(text)) }),
+      transcript: async ({ from, to }: { from: number; to: number }) =>
+        Array.from({ length: to - from + 1 }, (_, at) => ({ number: from + at }))
+          .filter(({ number }) => [203, 204, 410].includes(number))
+          .map(({ number }) => ({ number, at: number * 1_000 })),
+    } as unknown as Session
+    const summary = { id: 's', title: 'Talk', createdAt: 0, compactedAt: 7_000 }
+    let text = ''
+    const pieces = exportAs(session, summary as unknown as SessionSummary, { form })
+    for await (const piece of pieces) text += piece
+    const told = text.matchAll(/"timestamp":"([^"]+)".*(A pin|A handoff|One|Two|Three)\./g)
+    expect([...told].map(([, at, said]) => `${said} ${at}`)).toEqual([
+      'A pin 1970-01-01T00:00:07.000Z',
+      'A handoff 1970-01-01T00:00:07.000Z',
+      'One 1970-01-01T00:03:23.000Z',
+      'Two 1970-01-01T00:03:24.000Z',
+      'Three 1970-01-01T00:06:50.000Z',
+    ])
+  },
+)

@@ -233,6 +233,22 @@ describe('Recorder', () => {
     expect(await store.verify({ sessionId: ID })).toEqual([])
   })
 
+  it('keeps the last twentieth of the window beside a handoff', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    for (let at = 0; at < 100; at += 1) {
+      await client.turn(`Question ${at}. ${'abcd '.repeat(40)}`, `Answer ${at}.`)
+    }
+    // The provider counts this request as the whole window, so a twentieth of its bytes stays.
+    await client.turn('More', 'Yes', WINDOW)
+    await until(async () => (await compactions(store)) > 0)
+    const { length } = client.body()
+    const sent = JSON.parse(await client.turn('Next', 'Done')) as { messages: JsonObject[] }
+    const kept = JSON.stringify(sent.messages.slice(1, -1)).length / length
+    expect(kept).toBeLessThan(0.05)
+    expect(kept).toBeGreaterThan(0.04)
+  })
+
   it('makes one handoff for one crossing of the threshold [proxy law 13]', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))

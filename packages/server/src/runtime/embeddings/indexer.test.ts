@@ -28,11 +28,19 @@ afterEach(async () => {
   await running.close()
 })
 
-function start(model = 'm'): { indexer: EmbeddingIndexer; embedder: Embedder } {
+function start(
+  model = 'm',
+  watched: Pick<Store, 'watch'> = store,
+): { indexer: EmbeddingIndexer; embedder: Embedder } {
   const route = { provider: 'openai-compatible', baseUrl: `${running.url}/v1`, model } as const
   const embedder = openEmbedder({ ...route, credential: { kind: 'none' } }, {})
   const indexer = new EmbeddingIndexer({
-    store,
+    store: {
+      readUnembedded: (request) => store.readUnembedded(request),
+      readEntries: (request) => store.readEntries(request),
+      putVectors: (request) => store.putVectors(request),
+      watch: (listener) => watched.watch(listener),
+    },
     embedder,
     clock,
     logger: SILENT,
@@ -85,6 +93,15 @@ describe('the indexer of embeddings', () => {
     const [number] = await fixture.hear('a sedan')
     await until(async () => (await left()) === 0)
     expect(await findBy(embedder, fixture, 'automobile')).toEqual([number])
+  })
+
+  it('goes on until nothing is left without waiting for another change', async () => {
+    const fixture = await StoreFixture.open(store)
+    for (let day = 0; day < 40; day++) await fixture.exchange(`a puppy on day ${day}`, 'noted')
+    const before = sent().length
+    start('m', { watch: () => () => {} })
+    await until(async () => (await left()) === 0)
+    expect(sent().slice(before).length).toBe(80)
   })
 
   it('continues where another process has stopped', async () => {

@@ -22,6 +22,9 @@ describe('tokens of the stand-in', () => {
     expect(splitTokens('abcdefghi')).toEqual(['abcd', 'efgh', 'i'])
     expect(splitTokens('abc🙂def')).toEqual(['abc🙂', 'def'])
     expect(splitTokens('abcd🙂')).toEqual(['abcd', '🙂'])
+    // The first and the last character of two code units.
+    for (const character of ['\u{10000}', '\u{10ffff}'])
+      expect(splitTokens(`abc${character}def`)).toEqual([`abc${character}`, 'def'])
     expect(clipTokens('abcdefghi', 2)).toBe('abcdefgh')
   })
 

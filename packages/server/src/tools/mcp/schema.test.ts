@@ -45,6 +45,21 @@ describe('the schema of a foreign tool', () => {
     expect(kept({ $ref: '#/$defs/toString' }, more)).toEqual({})
   })
 
+  it.each(['properties', 'items', 'additionalProperties', 'anyOf'])(
+    'keeps eight levels of %s and leaves deeper ones open',
+    (key) => {
+      const inside = (schema: object): object => {
+        if (key === 'properties') return { properties: { p: schema } }
+        return { [key]: key === 'anyOf' ? [schema] : schema }
+      }
+      const nested = (levels: number): object =>
+        levels === 0 ? { type: 'string' } : inside(nested(levels - 1))
+      const open = (levels: number): object => (levels === 0 ? {} : inside(open(levels - 1)))
+      expect(kept(nested(7))).toEqual(nested(7))
+      expect(kept(nested(8))).toEqual(open(8))
+    },
+  )
+
   it('gives a list the item type that providers require', () => {
     expect(kept({ type: 'array' })).toEqual({ type: 'array', items: {} })
   })

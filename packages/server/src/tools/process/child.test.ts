@@ -129,6 +129,16 @@ describe('Output', () => {
     expect(output.read(20_000, 50)).toEqual({ text: '', from: 10_000, next: 10_000 })
   })
 
+  it('never ends or begins a piece within a character', () => {
+    const output = new Output(100)
+    output.write('ab🙂cd')
+    expect([output.read(0, 3), output.read(2, 4), output.read(3, 4)]).toEqual([
+      { text: 'ab', from: 0, next: 2 },
+      { text: '🙂cd', from: 2, next: 6 },
+      { text: 'cd', from: 4, next: 6 },
+    ])
+  })
+
   it('takes linear time for a line that never ends', () => {
     const prepare = (pieces: number) => () => {
       const output = new Output(200_000)

@@ -83,6 +83,26 @@ describe('codex', () => {
     expect(said(read)).toEqual(['system: be brief', 'user: ask', 'user: summary'])
   })
 
+  it('counts as a turn neither the notices of Codex nor an earlier summary', () => {
+    const notices = [
+      '<environment_context>here</environment_context>',
+      '# AGENTS.md instructions for /home',
+      'Another language model started to solve this problem and wrote this.',
+    ].map((text) => item(message('user', text)))
+    const undone = { type: 'thread_rolled_back', num_turns: 1 }
+    const read = codexFormat.parse([
+      meta,
+      item(message('user', 'kept')),
+      item(message('user', 'undone')),
+      ...notices,
+      { timestamp: 't', type: 'event_msg', payload: undone },
+    ])
+    expect(said(read)).toEqual(['system: be brief', 'user: kept'])
+    const compaction = { timestamp: 't', type: 'compacted', payload: { message: 'summary' } }
+    const rebuilt = codexFormat.parse([meta, ...notices, item(message('user', 'kept')), compaction])
+    expect(said(rebuilt)).toEqual(['system: be brief', 'user: kept', 'user: summary'])
+  })
+
   it('reads and writes the old form, in which lines are bare items', () => {
     const header = { id: 'x', timestamp: 't', instructions: 'be brief' }
     const items = [

@@ -145,6 +145,35 @@ describe('a compaction during a turn', () => {
     expect(failed.commit('failCompaction').request).toMatchObject({ settles: [] })
   })
 
+  it('writes with the focus of the request that it answers, and settles those with the same or none', () => {
+    const foci = [{ focus: 'the pier' }, { focus: 'the mill' }, {}, { focus: 'the mill' }]
+    const view = (requestedBy: number | null) => {
+      const operation = { requestedBy: requestedBy === null ? null : mailNumber(requestedBy) }
+      const mail = foci.map(() => ['control', 'compact'] as const)
+      const seen = scene({ pieces: [['user', 900]], operation, mail })
+      const controls = seen.controls.map((each, at) => ({
+        ...each,
+        body: JSON.stringify(foci[at]),
+      }))
+      return { ...seen, controls }
+    }
+    const written = (requestedBy: number | null) => {
+      const play = new Play().tell({ kind: 'opened' })
+      play.look(view(requestedBy))
+      const [effect] = play.effects
+      const focus = effect?.kind === 'writeHandoff' ? effect.focus : undefined
+      const operation = operationId('op')
+      play.tell({ kind: 'handoff written', operation, body: {}, tokens: 1, carries: [] })
+      return [focus, (play.commit('commitCompaction').request as { settles: unknown }).settles]
+    }
+    expect([written(1), written(2), written(3), written(null)]).toEqual([
+      ['the pier', [1, 3]],
+      ['the mill', [2, 3, 4]],
+      [null, [3]],
+      [null, [3]],
+    ])
+  })
+
   it('writes a digest for a manual request if the model wrote nothing usable, and only then gives up', () => {
     const asked = (operation: Parameters<typeof scene>[0]['operation']) =>
       new Play().tell({ kind: 'opened' }).look(

@@ -11,7 +11,7 @@ import { entryNumber } from '../../../base/ids.ts'
 import { expectKind, newOperation, StoreFixture, said } from '../../contract-suite/bench.ts'
 import { SqliteConnection } from '../connection.ts'
 import { Writer } from '../worker/writer.ts'
-import { IndexWork } from './word-index.ts'
+import { IndexWork, runsIn } from './word-index.ts'
 
 const { newPath, open } = sqlitePlace()
 
@@ -274,6 +274,30 @@ describe('search index', () => {
 
     work.add(2, 800)
     expect(work.isDue(after + 100, after + 100)).toBe(true)
+    expect(runsIn(db)).toEqual([])
+    db.close()
+  })
+
+  it('waits as soon as no more than 800 entries are left', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    for (let index = 0; index < 3; index++) await fixture.hear('word '.repeat(60_000))
+    await until(() => count(path, 'select upto as n from indexed') === 3)
+    await store.close()
+    byHand(path, 'delete from indexed; delete from word_page; delete from passage_block')
+    byHand(path, `update word_runs set runs = '[]'; delete from word_total`)
+    const db = new SqliteConnection(path, { readOnly: false, busyMs: 100 })
+    const work = new IndexWork(db)
+    const [{ n = 0 } = {}] = db.all('select n from session')
+    work.add(Number(n), 799)
+    const isDueSoon = () => {
+      work.step(() => true)()
+      const after = performance.now()
+      return work.isDue(after + 100, after + 100)
+    }
+    // Of 802, as each message takes a step of its own.
+    expect([isDueSoon(), isDueSoon(), work.isLeft]).toEqual([true, false, true])
     db.close()
   })
 })

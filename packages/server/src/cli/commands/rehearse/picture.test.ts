@@ -29,6 +29,18 @@ describe('the picture of a rehearsal', () => {
     ])
   })
 
+  it('begins with what is being done', () => {
+    const phases = ['starting', 'driving', 'settling', 'asking', 'judging'] as const
+    const titles = phases.map((phase) => drawPicture({ ...PICTURE, phase, agents: [] }, noPaint))
+    expect(titles).toEqual([
+      'Starting the agents 12 s\n',
+      'The worst day 12 s\n',
+      'Coming to rest 12 s\n',
+      'Asking every agent what it knows 12 s\n',
+      'Judging 12 s\n',
+    ])
+  })
+
   it('is one plain line without a terminal', () => {
     expect(pictureLine(PICTURE)).toBe(
       'The worst day, 12 s: 1,241 messages, 2 compactions (1 of 2 agents), 1 kill, 3 queued',

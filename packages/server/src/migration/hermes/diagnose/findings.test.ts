@@ -378,7 +378,10 @@ describe('findTranscriptFaults', () => {
 
   it('reports rows that occur twice, and rows without a session', () => {
     expect(found({ doubled: sample(4) })).toMatchObject([
-      { kind: 'doubled-rows', title: '1 row stands twice in one live context', rowCount: 1 },
+      {
+        ...{ kind: 'doubled-rows', title: '1 row stands twice in one live context', rowCount: 1 },
+        ...{ sessionIds: ['a'], from: 40, to: 40, facts: { rows: 1 }, rows: [{ id: 4 }] },
+      },
     ])
     const homeless = new Map([['gone', { count: 3, ids: [8] }]])
     expect(found({}, { survey: { homeless } })).toMatchObject([
