@@ -207,6 +207,27 @@ it('commits to a long session without reading its entries again', async (context
   }
 })
 
+it('plans a statement once, whatever the server knows of its tables', async (context) => {
+  await using bench = await postgresBench(urlOf(context))
+  const fixture = await StoreFixture.open(bench.store)
+  const exchange = () => fixture.exchange('and', 'so on')
+  await exchange()
+  await bench.sql('analyze')
+  const send = vi.spyOn(LoanedClient.prototype, 'send')
+  try {
+    for (let index = 0; index < 3; index++) await exchange()
+    const loans = [...send.mock.contexts] as LoanedClient[]
+    const text = `select coalesce(sum(custom_plans), 0)::int as custom,
+      coalesce(sum(generic_plans), 0)::int as generic from pg_prepared_statements`
+    const counts = await Promise.all(loans.map((loan) => loan.send([{ text }])))
+    const sums = counts.map((rows) => rows[0]?.[0] ?? {})
+    expect(sums.map(({ custom }) => custom)).toEqual(sums.map(() => 0))
+    expect(Math.max(...sums.map(({ generic }) => Number(generic)))).toBeGreaterThan(10)
+  } finally {
+    send.mockRestore()
+  }
+})
+
 it('erases many messages at once', async (context) => {
   await using bench = await postgresBench(urlOf(context))
   const fixture = await StoreFixture.open(bench.store)

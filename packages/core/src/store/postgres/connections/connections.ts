@@ -217,6 +217,9 @@ function settings({
       `-c search_path=${schema}`,
       // If a server or role turned this off, a crash could undo an acknowledged commit.
       '-c synchronous_commit=on',
+      // Once the server has figures of a large store, it plans most statements again for each call,
+      // which took up to two thirds of a short read. One plan suits a store of any age: tests see to it.
+      '-c plan_cache_mode=force_generic_plan',
       ...(readOnly ? ['-c default_transaction_read_only=on'] : []),
     ]
       .join(' ')
