@@ -11,7 +11,7 @@ export const bin = join(root, 'node_modules', '.bin')
 
 /** Packing briefly rewrites package.json, which must not be visible in the shared clone. */
 export function copyClone(clone: string): void {
-  const isKept = (path: string) => !/[\\/](?:node_modules|dist|page)$/.test(path)
+  const isKept = (path: string) => !/[\\/](?:node_modules|dist|server[\\/]page)$/.test(path)
   const parts = ['packages', 'examples', 'package.json', 'tsconfig.json', 'biome.json', 'LICENSE']
   for (const path of parts)
     cpSync(join(root, path), join(clone, path), { recursive: true, filter: isKept })
