@@ -29,7 +29,7 @@ function copySources(): void {
   for (const name of ['packages', 'test/fixtures/sessions', 'test/support', 'test/wire']) {
     cpSync(join(root, name), join(copy, name), {
       recursive: true,
-      filter: (path) => !/node_modules|\/dist$|\/page$/.test(path),
+      filter: (path) => !/node_modules|\/dist$|server\/page$/.test(path),
     })
   }
   const files = ['package.json', 'vitest.config.ts', 'tsconfig.json', 'test/scratch.ts']
