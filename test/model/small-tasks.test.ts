@@ -68,6 +68,21 @@ describe('a title', () => {
     expect(server.journal.last?.bodyText).not.toContain('Tr0ub4dor')
   })
 
+  it.each(['\n', ' '])(
+    'of secrets alone shows no half of one, where %j parts them',
+    async (between) => {
+      const { auxiliary, server } = await saying('- Keys')
+      const secret = 'kP3vXw9LmT2'.repeat(30)
+      const text = `password: ${secret}${between}`.repeat(1_000)
+      await auxiliary.writeTitle([user(text)], options)
+      await auxiliary.writeNotes([user(text)], options)
+      const asked = server.journal.entries.map(({ bodyText }) => String(bodyText))
+      expect(asked).toHaveLength(2)
+      expect(asked.join()).toContain('[secret:password]')
+      expect(asked.join()).not.toContain('kP3vXw9LmT2')
+    },
+  )
+
   it('without visible characters is refused', async () => {
     const { auxiliary } = await saying('\u200B\u200B')
     expect((await auxiliary.writeTitle(talk, options)).kind).toBe('failed')

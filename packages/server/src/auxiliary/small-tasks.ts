@@ -37,7 +37,7 @@ export async function writeTitle(
   options: TaskOptions,
 ): Promise<Written<string>> {
   const charactersMax = excerptMax(EXCERPT_CHARACTERS_MAX, options)
-  const start = quote(messages.slice(0, 20), (text) => text.slice(0, 2 * charactersMax))
+  const start = quote(messages.slice(0, 20), (text) => beginningOf(text, 2 * charactersMax))
     .slice(0, charactersMax)
     .toWellFormed()
   return checked(await tasks.run('title', promptFor(TITLE, start), options), (text) => {
@@ -55,7 +55,7 @@ export async function writeNotes(
 ): Promise<Written<readonly string[]>> {
   const spoken = messages.filter(({ role }) => role === 'user' || role === 'assistant')
   const charactersMax = excerptMax(NOTES_EXCERPT_CHARACTERS_MAX, options)
-  const end = quote(spoken, (text) => text.slice(-2 * charactersMax))
+  const end = quote(spoken, (text) => endOf(text, 2 * charactersMax))
     .slice(-charactersMax)
     .toWellFormed()
   const noted = known === '' ? [] : [quotedBlock('noted already', redact(known))]
@@ -129,13 +129,31 @@ export function quotedBlock(name: string, text: string): string {
 
 /**
  * Long texts are shortened before secrets are looked for in them: that takes a second for 20 MB. What is
- * kept is twice what is shown, so a secret at the cut is not.
+ * kept is twice what is shown. If it is mostly secrets, the cut is shown even so: it is between two lines or
+ * words, since half of a secret is not recognized.
  */
 function quote(messages: readonly Message[], shorten: (text: string) => string): string {
   return messages
     .filter((message) => !isLeading(message))
     .map((message, index) => quoteMessage(shortened(message, shorten), index + 1))
     .join('\n\n')
+}
+
+function beginningOf(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text
+  const half = Math.floor(charactersMax / 2)
+  const edge = text.slice(half, charactersMax)
+  const line = edge.lastIndexOf('\n')
+  const cut = line === -1 ? edge.search(/\s\S*$/) : line
+  return text.slice(0, cut === -1 ? charactersMax : half + cut)
+}
+
+function endOf(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text
+  const kept = text.slice(-charactersMax)
+  const edge = kept.slice(0, Math.floor(charactersMax / 2))
+  const line = edge.indexOf('\n')
+  return kept.slice(Math.max(0, line === -1 ? edge.search(/\s/) : line))
 }
 
 function shortened<Shown extends Message>(
