@@ -17,10 +17,13 @@ import {
 import {
   Connections,
   LoanedClient,
+  type Query,
 } from '../../packages/core/src/store/postgres/connections/connections.ts'
+import { LOOKUPS } from '../../packages/core/src/store/postgres/lookups.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
+import { Snapshot } from '../../packages/core/src/store/postgres/snapshot.ts'
 import { BLOCK_ENTRIES } from '../../packages/core/src/store/search/blocks.ts'
 import { POSTGRES_TO_8, POSTGRES_TO_15, POSTGRES_TO_18 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
@@ -675,4 +678,32 @@ describe('a row that is harmed', () => {
     await only.close()
     await bench.sql(String(was?.['text']))
   })
+})
+
+it('the rows that a rule misses are asked for in one statement of each kind, and no others', async () => {
+  const sent: Query[] = []
+  const loan = {
+    send: async (queries: readonly Query[]) => {
+      sent.push(...queries)
+      return queries.map(() => [])
+    },
+  } as unknown as LoanedClient
+  const snapshot = new Snapshot({ runner: 'runner', route: 'route' })
+  for (const id of ['one', 'two', 'one']) snapshot.session(sessionId(id))
+  snapshot.intake('ab')
+  // Its parameters are single values.
+  for (const at of [5, 6]) snapshot.stagedBefore(at)
+  await snapshot.load(loan, snapshot.takeMissed())
+  const { session, intake, stagedBefore } = LOOKUPS
+  expect(sent).toEqual(
+    expect.arrayContaining([
+      { text: session.text, values: [['one', 'two']] },
+      { text: intake.text, values: [['\\xab']] },
+      { text: stagedBefore.text, values: [5] },
+      { text: stagedBefore.text, values: [6] },
+    ]),
+  )
+  expect(sent).toHaveLength(4)
+  expect([snapshot.session(sessionId('two')), snapshot.stagedBefore(5)]).toEqual([undefined, []])
+  expect(snapshot.takeMissed()).toEqual([])
 })
