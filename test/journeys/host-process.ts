@@ -2,11 +2,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
-import { keepYoungGenerationSmall } from '../../packages/server/src/cli/young-generation.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
 import { HandoffThread } from '../../packages/server/src/runtime/handoff-thread/handoff-thread.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+import { keepYoungGenerationSmall } from '../../packages/server/src/runtime/young-generation.ts'
 import { LoopWatch } from './loop-watch.ts'
 
 /**

@@ -9,7 +9,7 @@ import {
   type JsonValue,
 } from '../../packages/core/src/base/json.ts'
 import type { Conversation } from '../../packages/core/src/message/codec.ts'
-import type { FormatName } from '../../packages/core/src/message/format-name.ts'
+import type { FormatName } from '../../packages/core/src/message/formats/names.ts'
 import { readConversation } from '../../packages/core/src/message/read.ts'
 
 /**

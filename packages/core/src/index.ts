@@ -33,7 +33,7 @@ export type { SummaryReply, SummaryWriter } from './compaction/summary/summary-w
 export type { Conversation } from './message/codec.ts'
 export { normalize } from './message/dialects/normalize.ts'
 export { render } from './message/dialects/render.ts'
-export type { FormatName } from './message/format-name.ts'
+export type { FormatName } from './message/formats/names.ts'
 export { InputError } from './message/input-error.ts'
 export type { Message } from './message/message.ts'
 export { readConversation } from './message/read.ts'

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../base/json.ts'
-import type { CodecName, FormatName } from './format-name.ts'
+import type { CodecName, FormatName } from './formats/names.ts'
 import type { Message } from './message.ts'
 
 /**

@@ -8,8 +8,8 @@ export { normalize } from './dialects/normalize.ts'
 export type { Wire } from './dialects/provider-dialect.ts'
 export { render } from './dialects/render.ts'
 export { type DialectRule as Rule, explainRule, RULES_BY_DIALECT } from './dialects/rules.ts'
-export { FORMAT_NAMES, type FormatName } from './format-name.ts'
 export { CODECS, codecOf } from './formats/file-formats.ts'
+export { FORMAT_NAMES, type FormatName } from './formats/names.ts'
 export { findHandoff, writeEnvelope } from './handoff/envelope.ts'
 export {
   type FileRecord,

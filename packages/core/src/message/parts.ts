@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { CodecName } from './format-name.ts'
+import type { CodecName } from './formats/names.ts'
 
 /** The parts of messages, and the user's message, which a handoff preserves. */
 export interface MessageBase {

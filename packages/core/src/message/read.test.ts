@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../test/support/timing.ts'
-import type { FormatName } from './format-name.ts'
+import type { FormatName } from './formats/names.ts'
 import { InputError } from './input-error.ts'
 import { readConversation } from './read.ts'
 

@@ -1,8 +1,8 @@
 import { utf8Length } from '../base/bytes.ts'
 import { isObject, type JsonValue } from '../base/json.ts'
 import type { Codec, Conversation } from './codec.ts'
-import type { FormatName } from './format-name.ts'
 import { CODECS, codecOf } from './formats/file-formats.ts'
+import type { FormatName } from './formats/names.ts'
 import { InputError } from './input-error.ts'
 import { parseDocument, parseLines } from './read-lines.ts'
 

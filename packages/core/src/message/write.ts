@@ -1,7 +1,7 @@
 import type { JsonValue } from '../base/json.ts'
 import type { Conversation } from './codec.ts'
-import type { FormatName } from './format-name.ts'
 import { codecOf } from './formats/file-formats.ts'
+import type { FormatName } from './formats/names.ts'
 
 /** The conversation in its format: indented JSON, or a document per line; ends with a newline. */
 export function writeConversation(conversation: Conversation): string {

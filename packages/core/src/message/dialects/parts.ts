@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Dialect } from '../dialect.ts'
-import type { FormatName } from '../format-name.ts'
+import type { FormatName } from '../formats/names.ts'
 import { sameFamilyOrigin } from '../formats/origin.ts'
 import type {
   AssistantMessage,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts'
-import type { CodecName } from '../format-name.ts'
 import type { BlobSource, FilePart, ImagePart, Origin } from '../message.ts'
 import { textOf } from '../text.ts'
+import type { CodecName } from './names.ts'
 import { originOf, originOfPart, type Position, sameFamilyOrigin } from './origin.ts'
 
 const DATA_URL = /^data:([^;,]{1,100});base64,/

@@ -1,6 +1,6 @@
 import { isArray, type JsonValue } from '../../base/json.ts'
-import type { CodecName } from '../format-name.ts'
 import type { OpaquePart, Part, TextPart } from '../message.ts'
+import type { CodecName } from './names.ts'
 import { hasWord, originOf, type Position, sameFamilyOrigin } from './origin.ts'
 
 /**

@@ -10,11 +10,11 @@ import {
   sampleFiles,
 } from '../../../../../test/support/corpus.ts'
 import type { Conversation } from '../codec.ts'
-import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import { readConversation } from '../read.ts'
 import { textOf } from '../text.ts'
 import { convertConversation, writeConversation } from '../write.ts'
 import { codecOf } from './file-formats.ts'
+import { FORMAT_NAMES, type FormatName } from './names.ts'
 
 describe('every conversation of the samples and of the corpus', () => {
   it.for(CORPUS_SETS)(

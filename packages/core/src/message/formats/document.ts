@@ -1,8 +1,8 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Conversation, Wrapper } from '../codec.ts'
-import type { CodecName } from '../format-name.ts'
 import { findHandoff } from '../handoff/envelope.ts'
 import type { Message } from '../message.ts'
+import type { CodecName } from './names.ts'
 import { textField, without } from './origin.ts'
 
 /** A request as a JSON document: a bare array of messages, or an object around one. */

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../../../../test/support/generators.ts'
 import { tries } from '../../../../../test/support/seeded-random.ts'
-import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import type { Message, Part } from '../message.ts'
 import { readConversation } from '../read.ts'
 import { writeConversation } from '../write.ts'
 import { writeUrl } from './blob.ts'
+import { FORMAT_NAMES, type FormatName } from './names.ts'
 import { plain } from './openai-responses/items.ts'
 
 const write = (format: FormatName, messages: readonly Message[]) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../base/json.ts'
-import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import { readConversation } from '../read.ts'
 import { convertConversation, writeConversation } from '../write.ts'
+import { FORMAT_NAMES, type FormatName } from './names.ts'
 
 /** Items that only their provider reads, one conversation for each kind. */
 const compaction = { id: 'cmp_1', type: 'compaction', encrypted_content: 'gAAAAB+/=\u2028' }

@@ -1,6 +1,6 @@
 import { isArray, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { CodecName } from '../format-name.ts'
 import type { Origin } from '../message.ts'
+import type { CodecName } from './names.ts'
 
 /**
  * What a codec keeps of a foreign item in order to write it back unchanged: the fields that our

@@ -7,6 +7,7 @@ import type { JsonValue } from '#core/base/json'
 import type { Store } from '#core/store/contract'
 import { HandoffThread } from '../../runtime/handoff-thread/handoff-thread.ts'
 import { type LocalRuntime, openRuntime, type RuntimeOptions } from '../../runtime/open-runtime.ts'
+import { keepYoungGenerationSmall } from '../../runtime/young-generation.ts'
 import { FaultInjector } from '../fault-injector.ts'
 import { FileEdge } from '../file-edge.ts'
 import { Observer } from '../observer.ts'
@@ -22,6 +23,8 @@ import { openLocation } from './store-location.ts'
  * obeys its channel, ends in order when told to, and at once if its parent is gone.
  */
 const STATUS_MS = 400
+
+keepYoungGenerationSmall()
 
 const meter = new LoopMeter()
 const injector = new FaultInjector({

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { CodecName } from '../../format-name.ts'
 import type {
   AssistantPart,
   BlobSource,
@@ -12,6 +11,7 @@ import type {
 } from '../../message.ts'
 import { blobText, canSay, originOfBlob } from '../blob.ts'
 import { opaque, readBare, readContent, spellingOf, writeContent } from '../content.ts'
+import type { CodecName } from '../names.ts'
 import {
   hasWord,
   originOf,

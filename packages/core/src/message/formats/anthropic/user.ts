@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts'
-import type { CodecName } from '../../format-name.ts'
 import type { Message, Origin, Part, ToolResultPart, UserPart } from '../../message.ts'
 import { readContent } from '../content.ts'
+import type { CodecName } from '../names.ts'
 import { itemsOf, type PlainMessage, type ResponsesItem } from '../openai-responses/items.ts'
 import { originOf, type Position } from '../origin.ts'
 import { readUserBlock } from './blocks.ts'

@@ -1,7 +1,7 @@
-import type { CodecName } from '../../format-name.ts'
 import { writeEnvelope } from '../../handoff/envelope.ts'
 import type { Message, Origin, Part } from '../../message.ts'
 import { blobText, canSay } from '../blob.ts'
+import type { CodecName } from '../names.ts'
 import { hasWord, originOf, ownOrigin, type Position } from '../origin.ts'
 
 export type PlainMessage = Exclude<Message, { role: 'handoff' }>

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { CodecName } from '../../format-name.ts'
 import type { BlobSource, OpaquePart, Part, ReasoningPart, ResultPart } from '../../message.ts'
 import { blobText, canSay, originOfBlob, readUrl, writeUrl } from '../blob.ts'
 import { opaque, readBare } from '../content.ts'
+import type { CodecName } from '../names.ts'
 import {
   asList,
   hasWord,

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { CodecName } from '../../format-name.ts'
 import type {
   AssistantPart,
   Message,
@@ -9,6 +8,7 @@ import type {
   ToolResultPart,
 } from '../../message.ts'
 import { opaque, readContent, spellingOf, writeContent } from '../content.ts'
+import type { CodecName } from '../names.ts'
 import {
   hasWord,
   originOf,

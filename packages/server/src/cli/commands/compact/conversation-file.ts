@@ -1,7 +1,7 @@
 import type { Conversation } from '#core/message/codec'
 import type { Dialect } from '#core/message/dialect'
 import { normalize } from '#core/message/dialects/normalize'
-import type { FormatName } from '#core/message/format-name'
+import type { FormatName } from '#core/message/formats/names'
 import { InputError } from '#core/message/input-error'
 import type { Message } from '#core/message/message'
 import { readConversation } from '#core/message/read'

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { PRESETS, type PresetName } from '#core/compaction/plan/defaults'
-import { FORMAT_NAMES, type FormatName } from '#core/message/format-name'
+import { FORMAT_NAMES, type FormatName } from '#core/message/formats/names'
 import { UsageError } from '../../../host/errors.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'

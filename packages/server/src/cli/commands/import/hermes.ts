@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import type { ImportProgress } from '../../../migration/hermes/import/import.ts'
+import { keepYoungGenerationSmall } from '../../../runtime/young-generation.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
-import { keepYoungGenerationSmall } from '../../young-generation.ts'
 import { type BringFlags, bringInto } from './target.ts'
 
 interface ImportHermesFlags extends BringFlags {

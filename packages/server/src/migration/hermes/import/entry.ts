@@ -1,6 +1,6 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
-import type { FormatName } from '#core/message/format-name'
 import { hermesFormat, withWritten } from '#core/message/formats/hermes/hermes'
+import type { FormatName } from '#core/message/formats/names'
 import type { Handoff, PreservedMessage } from '#core/message/handoff/handoff'
 import type { Message, Origin, ToolCallPart, UserMessage } from '#core/message/message'
 import { textOf } from '#core/message/text'
