@@ -2,7 +2,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { show } from '../../base/option-checks.ts'
 import { ThroughlineError } from '../../base/throughline-error.ts'
 import type { Codec } from '../../message/codec.ts'
-import { normalize } from '../../message/dialects/normalize.ts'
+import { normalizeFor } from '../../message/dialects/normalize.ts'
 import type { ProviderDialect } from '../../message/dialects/provider-dialect.ts'
 import type { CodecName } from '../../message/formats/names.ts'
 import type { Message } from '../../message/message.ts'
@@ -85,7 +85,7 @@ export function legalMessages(
   { dialect, legal }: FormatInternals,
   messages: readonly Message[],
 ): readonly Message[] {
-  return legal === undefined ? normalize(messages, dialect.name) : legal(messages)
+  return legal === undefined ? normalizeFor(dialect, messages) : legal(messages)
 }
 
 /** The messages as a document that the codec can read; throws `wrong-format` if it cannot. */

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../base/bytes.ts'
-import type { Dialect } from '../dialect.ts'
 import type { FilePart, ImagePart, TextPart } from '../message.ts'
 import { textOf } from '../text.ts'
+import type { Accepted } from './accepted.ts'
 
 /**
  * Images and files that a provider accepts, judged by their content, because the sender's label may
@@ -10,7 +10,7 @@ import { textOf } from '../text.ts'
  */
 export function sendableBlob(
   part: ImagePart | FilePart,
-  dialect: Dialect,
+  { hears }: Pick<Accepted, 'hears'>,
 ): ImagePart | FilePart | TextPart {
   const { source } = part
   if (source.kind !== 'base64') return part
@@ -18,7 +18,7 @@ export function sendableBlob(
   if (mediaType.startsWith('text/')) return { type: 'text', text: withText(part, data) }
   const beginning = BEGINNINGS[mediaType]
   if (beginning === undefined) {
-    const isHeard = dialect === 'gemini' && /^(?:audio|video)\//.test(mediaType)
+    const isHeard = hears === true && /^(?:audio|video)\//.test(mediaType)
     return isHeard ? part : named(part, `models do not read ${label(mediaType)}`)
   }
   if (!beginsWith(data, beginning)) return named(part, `it is no ${label(mediaType)}`)

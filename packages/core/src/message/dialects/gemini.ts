@@ -1,13 +1,40 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { BlobSource, Message, Part, ReasoningPart, ToolResultPart } from '../message.ts'
+import type {
+  BlobSource,
+  Message,
+  OpaquePart,
+  Part,
+  ReasoningPart,
+  ToolResultPart,
+} from '../message.ts'
 import { textOf } from '../text.ts'
 import { checkGemini } from './check/check-gemini.ts'
 import type { ProviderDialect } from './provider-dialect.ts'
+import { GEMINI_NAME } from './rules.ts'
 
 export const geminiDialect: ProviderDialect = {
   name: 'gemini',
   write: formatGemini,
   check: checkGemini,
+  accepts: {
+    toolName: GEMINI_NAME,
+    takesTurns: true,
+    reasoning: ({ sealed }) => sealed?.provider === 'google',
+    fromUser: isOwnPart,
+    fromAssistant: isOwnPart,
+    objectInput: true,
+    blobInReply: true,
+    textResults: true,
+    hears: true,
+  },
+}
+
+/** Only parts read from Gemini's own JSON; other formats write such items differently. */
+function isOwnPart({ provider, origin, value }: OpaquePart): boolean {
+  if (provider !== 'google' || !isObject(value)) return false
+  if (origin !== undefined) return origin.format === 'gemini'
+  const keys = Object.keys(value)
+  return keys.length > 0 && !keys.some((key) => key === 'text' || key.startsWith('function'))
 }
 
 /** Gemini's `generateContent`. Its calls have no ids: responses follow the order of the calls. */

@@ -1,5 +1,4 @@
-import { checkOneOf } from '../../base/option-checks.ts'
-import { DIALECTS, type Dialect } from '../dialect.ts'
+import type { Dialect } from '../dialect.ts'
 import { writeEnvelope } from '../handoff/envelope.ts'
 import type {
   AssistantMessage,
@@ -13,10 +12,11 @@ import type {
 } from '../message.ts'
 import { repairPairs, uniqueNames } from '../pairing.ts'
 import { isSame, withParts } from '../same.ts'
-import { textOf } from '../text.ts'
-import { isOutputItem, withoutBrokenItems } from './openai-items.ts'
-import { assistantParts, keepParts, resultParts, systemParts, userParts } from './parts.ts'
-import { CALL_ID_RULES, fits, type NameRule, TOOL_NAME_RULES } from './rules.ts'
+import type { Accepted } from './accepted.ts'
+import { dialectOf } from './all.ts'
+import { assistantParts, resultParts, systemParts, userParts } from './parts.ts'
+import type { ProviderDialect } from './provider-dialect.ts'
+import { fits, type NameRule } from './rules.ts'
 
 /**
  * Turns any list of messages into one that the dialect's provider will not refuse for its form.
@@ -25,25 +25,29 @@ import { CALL_ID_RULES, fits, type NameRule, TOOL_NAME_RULES } from './rules.ts'
  * A conversation may end with a reply here; only a request (see `render`) may not.
  */
 export function normalize(messages: readonly Message[], dialect: Dialect): readonly Message[] {
-  checkOneOf('dialect', dialect ?? null, DIALECTS)
-  const paired = withLegalNames(repairPairs(messages).messages, dialect)
-  const whole = dialect === 'openai-responses' ? withoutBrokenItems(paired) : paired
-  const legal = dialect === 'strict' ? asPlainTurns(whole) : whole
+  return normalizeFor(dialectOf(dialect), messages)
+}
+
+export function normalizeFor(
+  { accepts }: ProviderDialect,
+  messages: readonly Message[],
+): readonly Message[] {
+  const { prepare = unchanged, settle = unchanged } = accepts
+  const whole = prepare(withLegalNames(repairPairs(messages).messages, accepts))
   const made = new Set<Message>()
-  const spoken = withLegalParts(legal, dialect, made)
-  const merged = mergeNeighbours(withoutLooseReasoning(spoken, dialect), dialect, made)
-  const result = withFirstRole(merged, dialect)
+  const settled = settle(withLegalParts(whole, accepts, made))
+  const result = withFirstRole(mergeNeighbours(settled, accepts, made), accepts)
   return isSame(result, messages) ? messages : result
 }
 
-/** Refuse adjacent messages of one role, a first message not the user's, and late system text. */
-function takesTurns(dialect: Dialect): boolean {
-  return dialect === 'anthropic' || dialect === 'gemini' || dialect === 'strict'
+function unchanged(messages: readonly Message[]): readonly Message[] {
+  return messages
 }
 
-function withLegalNames(messages: readonly Message[], dialect: Dialect): readonly Message[] {
-  const idRule = ruleOf(CALL_ID_RULES, dialect)
-  const nameRule = ruleOf(TOOL_NAME_RULES, dialect)
+function withLegalNames(
+  messages: readonly Message[],
+  { callId: idRule, toolName: nameRule }: Accepted,
+): readonly Message[] {
   const uniqueName = uniqueNames(idRule?.lengthMax)
   const newIds = new Map<string, string>()
   const legalName = (name: string) => (nameRule === undefined ? name : clean(name, nameRule))
@@ -70,10 +74,6 @@ function withLegalNames(messages: readonly Message[], dialect: Dialect): readonl
   })
 }
 
-function ruleOf(rules: { readonly [dialect in Dialect]?: NameRule }, dialect: Dialect) {
-  return rules[dialect]
-}
-
 /** Keeps the characters that every provider accepts; the first is not a digit. */
 function clean(name: string, rule: NameRule): string {
   if (fits(name, rule)) return name
@@ -81,32 +81,10 @@ function clean(name: string, rule: NameRule): string {
   return fits(safe, rule) ? safe : `_${safe}`.slice(0, rule.lengthMax)
 }
 
-/** For templates without tools: calls become assistant text, results user text. */
-function asPlainTurns(messages: readonly Message[]): readonly Message[] {
-  const names = new Map<string, string>()
-  return messages.map((message): Message => {
-    if (message.role === 'assistant') {
-      const parts = message.parts.map((part): AssistantPart => {
-        if (part.type !== 'tool-call') return part
-        names.set(part.id, part.name)
-        return { type: 'text', text: textOf(part) }
-      })
-      return withParts(message, parts)
-    }
-    if (message.role !== 'tool') return message
-    const parts = message.parts.map((part) => {
-      const what = part.isError ? 'error from' : 'result of'
-      const text = `[${what} ${part.name ?? names.get(part.callId) ?? 'a tool'}]\n${textOf(part)}`
-      return { type: 'text' as const, text }
-    })
-    return { role: 'user', parts, synthetic: true }
-  })
-}
-
 /** Every message with the parts that it may contain; adds new messages to `made`. */
 function withLegalParts(
   messages: readonly Message[],
-  dialect: Dialect,
+  accepts: Accepted,
   made: Set<Message>,
 ): readonly Message[] {
   const legal: Message[] = []
@@ -121,22 +99,22 @@ function withLegalParts(
     if (message.role !== 'system') isLeading = false
     switch (message.role) {
       case 'system':
-        if (isLeading || !takesTurns(dialect)) add(systemParts(message, dialect))
+        if (isLeading || accepts.takesTurns !== true) add(systemParts(message, accepts))
         // Moving it to the front would change its meaning and invalidate the cached prefix.
-        else add(userParts({ role: 'user', parts: message.parts, synthetic: true }, dialect), true)
+        else add(userParts({ role: 'user', parts: message.parts, synthetic: true }, accepts), true)
         break
       case 'user':
-        add(userParts(message, dialect), message.pinned)
+        add(userParts(message, accepts), message.pinned)
         break
       case 'handoff':
-        add(userParts(writeEnvelope(message.handoff), dialect), true)
+        add(userParts(writeEnvelope(message.handoff), accepts), true)
         break
       case 'assistant':
-        add(assistantParts(message, dialect))
+        add(assistantParts(message, accepts))
         break
       case 'tool': {
         const parts = message.parts.map((part) => {
-          const checked = resultParts(part, dialect)
+          const checked = resultParts(part, accepts)
           for (const each of checked.moved) moved.push(each)
           return checked.result
         })
@@ -152,33 +130,9 @@ function withLegalParts(
   return legal
 }
 
-/** Drops reasoning that no part of its reply follows, as in a reply that was interrupted. */
-function withoutLooseReasoning(messages: readonly Message[], dialect: Dialect): readonly Message[] {
-  if (dialect !== 'anthropic' && dialect !== 'openai-responses') return messages
-  const kept: Message[] = []
-  let isFollowed = false
-  for (const message of messages.toReversed()) {
-    if (message.role !== 'assistant') {
-      isFollowed = false
-      kept.push(message)
-      continue
-    }
-    const loose = new Set<number>()
-    for (const [index, part] of [...message.parts.entries()].reverse()) {
-      if (part.type === 'reasoning') {
-        if (!isFollowed) loose.add(index)
-      } else isFollowed = !isOutputItem(part)
-    }
-    let index = 0
-    const rest = keepParts(message, () => !loose.has(index++))
-    if (rest.parts.length > 0) kept.push(rest)
-  }
-  return kept.reverse()
-}
-
 function mergeNeighbours(
   messages: readonly Message[],
-  dialect: Dialect,
+  accepts: Accepted,
   made: ReadonlySet<Message>,
 ): readonly Message[] {
   const groups: Message[][] = []
@@ -197,10 +151,10 @@ function mergeNeighbours(
     // Other dialects merge only messages that we made, so a compaction leaves no two user messages
     // in a row. Chat also needs a reply's calls in one message before their results.
     const hasCalls =
-      dialect === 'openai-chat' &&
+      accepts.joinsCalls === true &&
       role === 'assistant' &&
       message.parts.some((part) => part.type === 'tool-call')
-    isOpen = takesTurns(dialect) || made.has(message) || hasCalls || (isMerged && isOpen)
+    isOpen = accepts.takesTurns === true || made.has(message) || hasCalls || (isMerged && isOpen)
   }
   return groups.map(mergeAll)
 }
@@ -222,9 +176,12 @@ function mergeAll(group: readonly Message[]): Message {
   }
 }
 
-function withFirstRole(messages: readonly Message[], dialect: Dialect): readonly Message[] {
+function withFirstRole(
+  messages: readonly Message[],
+  { takesTurns = false }: Accepted,
+): readonly Message[] {
   const at = messages.findIndex((message) => message.role !== 'system')
-  if (!takesTurns(dialect) || messages[at]?.role !== 'assistant') return messages
+  if (!takesTurns || messages[at]?.role !== 'assistant') return messages
   const text = '[The messages before this one are not shown.]'
   return messages.toSpliced(at, 0, {
     role: 'user',

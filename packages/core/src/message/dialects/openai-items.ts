@@ -3,7 +3,7 @@ import { isOpaqueItem } from '../formats/openai-responses/parts.ts'
 import type { AssistantPart, Message } from '../message.ts'
 import { word } from './findings.ts'
 import { keepParts } from './parts.ts'
-import { CALL_ID_RULES, fits } from './rules.ts'
+import { fits, OPENAI_NAME } from './rules.ts'
 
 /**
  * OpenAI's own items (sealed reasoning, searches, compactions, computer calls) are sent back
@@ -86,7 +86,7 @@ function findBrokenPairs(messages: readonly Message[]): ReadonlySet<string> {
       }
       if (callId === undefined) continue
       const expected = isOutput(item) ? 'called' : undefined
-      const isLegal = fits(callId, CALL_ID_RULES['openai-responses'])
+      const isLegal = fits(callId, OPENAI_NAME)
       if (stages.get(callId) !== expected || !isLegal) broken.add(callId)
       stages.set(callId, isOutput(item) ? 'answered' : 'called')
     }

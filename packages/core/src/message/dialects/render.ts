@@ -2,7 +2,7 @@ import { isArray, isObject, type JsonValue } from '../../base/json.ts'
 import type { Dialect } from '../dialect.ts'
 import type { Message, Part, ResultPart, UserMessage } from '../message.ts'
 import { dialectOf } from './all.ts'
-import { normalize } from './normalize.ts'
+import { normalizeFor } from './normalize.ts'
 import { type ProviderDialect, violationsOf, type Wire } from './provider-dialect.ts'
 
 /**
@@ -15,7 +15,7 @@ export function render(messages: readonly Message[], dialect: Dialect): Wire {
 }
 
 export function renderFor(dialect: ProviderDialect, messages: readonly Message[]): Wire {
-  const request = endingWithRequest(normalize(messages, dialect.name))
+  const request = endingWithRequest(normalizeFor(dialect, messages))
   const wire = write(request, dialect)
   // Messages read from this format are sent as they were written, unless the provider refuses that
   // form (old styles, servers with their own rules).

@@ -102,19 +102,15 @@ export interface NameRule {
   readonly lengthMax: number
 }
 
-// Neither sends an id: Gemini pairs by order and name, and strict has no calls.
-export const CALL_ID_RULES = {
-  'openai-chat': { pattern: /^[\x21-\x7e]+$/, lengthMax: 40 },
-  'openai-responses': { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: 64 },
-  anthropic: { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: Number.POSITIVE_INFINITY },
-} as const satisfies { readonly [dialect in Dialect]?: NameRule }
-
-export const TOOL_NAME_RULES = {
-  'openai-chat': { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: 64 },
-  'openai-responses': { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: 64 },
-  anthropic: { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: 128 },
-  gemini: { pattern: /^[A-Za-z_][A-Za-z0-9_.:-]*$/, lengthMax: 64 },
-} as const satisfies { readonly [dialect in Dialect]?: NameRule }
+// Single values, so that a program with one dialect bundles no other's.
+export const CHAT_CALL_ID: NameRule = { pattern: /^[\x21-\x7e]+$/, lengthMax: 40 }
+export const OPENAI_NAME: NameRule = { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: 64 }
+export const ANTHROPIC_CALL_ID: NameRule = {
+  pattern: /^[A-Za-z0-9_-]+$/,
+  lengthMax: Number.POSITIVE_INFINITY,
+}
+export const ANTHROPIC_NAME: NameRule = { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: 128 }
+export const GEMINI_NAME: NameRule = { pattern: /^[A-Za-z_][A-Za-z0-9_.:-]*$/, lengthMax: 64 }
 
 export function fits(name: string, rule: NameRule): boolean {
   return name.length <= rule.lengthMax && rule.pattern.test(name)

@@ -1,6 +1,6 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
 import { isBlank, jsonKindOf, type Located, WireFindings, word } from '../findings.ts'
-import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from '../rules.ts'
+import { ANTHROPIC_CALL_ID, ANTHROPIC_NAME, fits } from '../rules.ts'
 
 /** Known blocks that a role may not contain; unknown blocks pass. */
 const NOT_FOR: ReadonlyMap<string, readonly string[]> = new Map([
@@ -143,10 +143,10 @@ function checkCalls(
   for (const { item, at } of blocks) {
     if (item['type'] !== 'tool_use') continue
     const { id, name, input } = item as { id?: JsonValue; name?: JsonValue; input?: JsonValue }
-    if (typeof id !== 'string' || !fits(id, CALL_ID_RULES.anthropic)) {
+    if (typeof id !== 'string' || !fits(id, ANTHROPIC_CALL_ID)) {
       findings.add('call-id', `${at}.id`, `not an id the provider takes: ${JSON.stringify(id)}`)
     } else if (callIds.has(id)) findings.add('duplicate-call-id', at, `${id} is used twice`)
-    if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES.anthropic)) {
+    if (typeof name !== 'string' || !fits(name, ANTHROPIC_NAME)) {
       findings.add(
         'tool-name',
         `${at}.name`,

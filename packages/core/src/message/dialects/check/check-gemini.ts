@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../base/json.ts'
 import { isBlank, jsonKindOf, type Located, WireFindings, word } from '../findings.ts'
-import { fits, TOOL_NAME_RULES } from '../rules.ts'
+import { fits, GEMINI_NAME } from '../rules.ts'
 
 /**
  * Gemini has three kinds of turns: user, model, and function responses (in the user role). A call
@@ -109,7 +109,7 @@ function checkFunction(findings: WireFindings, value: unknown, field: string, at
     return
   }
   const name = value['name']
-  if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES.gemini)) {
+  if (typeof name !== 'string' || !fits(name, GEMINI_NAME)) {
     findings.add(
       'tool-name',
       `${at}.name`,

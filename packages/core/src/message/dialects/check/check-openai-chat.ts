@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
 import { isBlank, jsonKindOf, WireFindings, word } from '../findings.ts'
-import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from '../rules.ts'
+import { CHAT_CALL_ID, fits, OPENAI_NAME } from '../rules.ts'
 
 const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
   ['system', ['text']],
@@ -106,10 +106,10 @@ function checkCalls(findings: WireFindings, message: JsonObject, at: string): re
     const name = isObject(call) ? call['name'] : undefined
     const input = isObject(call) ? call[isCustom ? 'input' : 'arguments'] : undefined
     const id = item['id']
-    if (typeof id !== 'string' || !fits(id, CALL_ID_RULES['openai-chat'])) {
+    if (typeof id !== 'string' || !fits(id, CHAT_CALL_ID)) {
       findings.add('call-id', `${path}.id`, `not an id the provider takes: ${JSON.stringify(id)}`)
     }
-    if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES['openai-chat'])) {
+    if (typeof name !== 'string' || !fits(name, OPENAI_NAME)) {
       findings.add('tool-name', path, `not a name the provider takes: ${JSON.stringify(name)}`)
     }
     if (typeof input !== 'string') {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts'
 import { isBlank, jsonKindOf, WireFindings, word } from '../findings.ts'
-import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from '../rules.ts'
+import { fits, OPENAI_NAME } from '../rules.ts'
 
 const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
   ['system', ['input_text', 'input_image', 'input_file']],
@@ -123,7 +123,7 @@ function checkMessage(findings: WireFindings, item: JsonObject, at: string): voi
 
 function checkCall(findings: WireFindings, item: JsonObject, at: string): void {
   const callId = item['call_id']
-  if (typeof callId !== 'string' || !fits(callId, CALL_ID_RULES['openai-responses'])) {
+  if (typeof callId !== 'string' || !fits(callId, OPENAI_NAME)) {
     findings.add(
       'call-id',
       `${at}.call_id`,
@@ -133,7 +133,7 @@ function checkCall(findings: WireFindings, item: JsonObject, at: string): void {
   const field = INPUT_FIELDS.get(word(item['type']))
   if (field === undefined) return
   const name = item['name']
-  if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES['openai-responses'])) {
+  if (typeof name !== 'string' || !fits(name, OPENAI_NAME)) {
     findings.add(
       'tool-name',
       `${at}.name`,
