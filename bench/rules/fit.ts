@@ -32,7 +32,7 @@ const SCALE = 10
 const AGAINST_ALL = 2
 
 /** One feature in 500 that has no weight is taken for one that has. */
-const HASH_BITS = 20
+const STRAY_BITS = 9
 
 interface Example {
   readonly features: readonly string[]
@@ -141,6 +141,6 @@ function fileOf(found: ReadonlyMap<string, number>): string {
   const byLabel = new Map([...byWeight].map(([weight, features]) => [`${weight}`, features]))
   return `/** Made by \`npm run eval:rules:fit\`: weights in tenths and the features that have them. */
 export const WEIGHTS: string =
-  '${writeHashedSets(byLabel, HASH_BITS)}'
+  '${writeHashedSets(byLabel, STRAY_BITS)}'
 `
 }

@@ -10,7 +10,7 @@ describe('hashed sets', () => {
     ['many', named('many', 700)],
     ['one', ['один']],
   ])
-  const labelOf = readHashedSets(writeHashedSets(sets, 20))
+  const labelOf = readHashedSets(writeHashedSets(sets, 10))
 
   it('contain every word they were made of', () => {
     for (const [label, words] of sets)
@@ -19,7 +19,8 @@ describe('hashed sets', () => {
 
   it('contain hardly any other word', () => {
     const taken = named('other', 10_000).filter((word) => labelOf(word) !== undefined)
-    // 704 hashes among 2^20 would be 7.
-    expect(taken.length).toBeLessThan(20)
+    // Of 1,024 one, so about ten.
+    expect(taken.length).toBeGreaterThan(1)
+    expect(taken.length).toBeLessThan(30)
   })
 })
