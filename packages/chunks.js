@@ -12,7 +12,7 @@ const dist = join(packages, 'core', 'dist')
 const PROGRAMS = {
   pure: 'index',
   // Loaded with the first conversation that must be compacted.
-  compaction: 'compaction/pipeline',
+  compaction: 'compaction/conclude',
   // Loaded with the first of them whose summary a model writes.
   summary: 'compaction/summary/write-summary',
   agent: 'agent/index',

@@ -8,6 +8,8 @@ export interface Bundle {
   /** Without what is loaded later, as a bundler that splits code leaves it. */
   readonly initialGzipped: number
   readonly code: string
+  /** The files that a bundler that splits code leaves, by name; the first is the program. */
+  readonly files: ReadonlyMap<string, string>
   /** What the bundle still imports: with one `node:` among them it runs in no browser. */
   readonly imports: readonly string[]
 }
@@ -38,6 +40,9 @@ export async function bundle(program: string): Promise<Bundle> {
     bytes: Buffer.byteLength(code),
     gzipped: gzipSync(code).length,
     initialGzipped: initial(split.output),
+    files: new Map(
+      split.output.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file.code]] : [])),
+    ),
     // What is loaded later is in the same file here.
     imports: [...imports, ...dynamicImports].filter((name) => name !== fileName),
   }

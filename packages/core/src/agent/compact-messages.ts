@@ -24,7 +24,6 @@ import {
   type FormatInternals,
   type FormatShape,
   internalsOf,
-  legalMessages,
 } from './typed-formats/format.ts'
 
 /** Writes a summary: ask any model with `system` and `prompt`, and return its text. */
@@ -130,10 +129,10 @@ export async function compactMessages<Shape extends FormatShape>(
     const why = whyUnchanged(result, settings, caught)
     return { ...figures(given.length), messages: given, ...why }
   }
-  const written = codec.format({
-    ...conversation,
-    messages: legalMessages(internals, result.messages),
-  })
+  // Loaded before, or nothing would have been compacted.
+  const { normalizeFor } = await import('../compaction/conclude.ts')
+  const legal = internals.legal?.(result.messages) ?? normalizeFor(dialect, result.messages)
+  const written = codec.format({ ...conversation, messages: legal })
   const by = stats.by === undefined ? 'clearing' : stats.by === 'model' ? 'model' : 'digest'
   const after = written as Shape['message'][]
   return { ...figures(after.length), kind: 'compacted', by, messages: after }

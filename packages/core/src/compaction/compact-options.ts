@@ -16,8 +16,6 @@ import { type CountTokens, checkedCounter } from './counters.ts'
 import { resolveBudget } from './plan/budget.ts'
 import { type BudgetSettings, checkBudget, PRESETS, type PresetName } from './plan/defaults.ts'
 import type { Trigger } from './plan/plan.ts'
-import { redact } from './redact/redact.ts'
-import { cleanSummary } from './summary/clean-summary.ts'
 import type { SummaryWriter } from './summary/summary-writer.ts'
 
 export interface CompactOptions {
@@ -81,7 +79,7 @@ export function checkCompactOptions(options: CompactOptions): void {
 
 /** Fills in the options that the caller left open. */
 export function prepare(messages: readonly Message[], options: CompactOptions) {
-  const { countTokens, summary } = options
+  const { countTokens } = options
   const count = countTokens && checkedCounter(countTokens)
   const family = options.family ?? familyOf(lastModel(messages))
   const systemTexts = new Set(
@@ -101,6 +99,5 @@ export function prepare(messages: readonly Message[], options: CompactOptions) {
       countMessage: messageCounter(family, count),
     },
     overheadTokens: options.overheadTokens ?? 0,
-    summary: summary === undefined ? undefined : redact(cleanSummary(summary)),
   }
 }

@@ -1,16 +1,29 @@
 import type { Message } from '../message/message.ts'
 import { measure } from '../tokens/measure.ts'
 import { systemMessagesOf, withoutBodies } from './assemble.ts'
+import type { RunCompaction } from './conclude.ts'
 import type { CheckedRun, FailedRun, PipelineRequest } from './pipeline.ts'
 import { ENVELOPE_TOKENS } from './plan/defaults.ts'
-import { type CannotFitPlan, type KeepPlan, type PlanRequest, plan } from './plan/plan.ts'
+import {
+  type CannotFitPlan,
+  type CompactPlan,
+  type KeepPlan,
+  type PlanRequest,
+  plan,
+} from './plan/plan.ts'
+import type { CompactResult } from './report/outcome.ts'
 import type { SummaryWriter } from './summary/summary-writer.ts'
 
 /** What the summary comes from, in place of the way to it. */
 export interface RunRequest extends Omit<PipelineRequest, 'summarize'>, Pick<PlanRequest, 'when'> {
-  /** A given summary, unwrapped and with secrets masked; the writer is then not asked. */
-  readonly summary?: string | undefined
+  /** A given summary; the writer is then not asked. */
+  readonly summary?: string
   readonly summarize?: SummaryWriter
+}
+
+/** A run, with what makes a result of it: that is loaded with the rest. */
+type EndedRun = (FailedRun | CheckedRun) & {
+  conclude(compaction: RunCompaction): CompactResult
 }
 
 /**
@@ -21,9 +34,16 @@ export interface RunRequest extends Omit<PipelineRequest, 'summarize'>, Pick<Pla
  */
 export async function planAndRun(
   request: RunRequest,
-): Promise<{ kind: 'unplanned'; plan: KeepPlan | CannotFitPlan } | FailedRun | CheckedRun> {
-  const { messages, counters, summary, pins = [], overheadTokens = 0, timings } = request
+): Promise<
+  | { kind: 'unplanned'; plan: KeepPlan | CannotFitPlan }
+  | { kind: 'unloaded'; plan: CompactPlan }
+  | EndedRun
+> {
+  const { summary: given, summarize: writer, ...shared } = request
+  const { messages, counters, pins = [], overheadTokens = 0, timings } = request
   const { countMessage, countTokens } = counters
+  const forGiven = given === undefined ? undefined : await loaded(loadWriting)
+  const summary = given && (forGiven?.readGiven(given) ?? given)
   const sumTokens = (list: readonly Message[]) =>
     list.reduce((sum, message) => sum + countMessage(message), 0)
   const held = systemMessagesOf(messages, 0, messages.length)
@@ -36,20 +56,29 @@ export async function planAndRun(
   })
   timings?.lap('plan')
   if (planned.kind !== 'compact') return { kind: 'unplanned', plan: planned }
-  const { summarize: writer, ...shared } = request
-  const isDigest = summary === undefined && writer === undefined
+  const isDigest = given === undefined && writer === undefined
+  const [rest, writing] = await Promise.all([
+    loaded(() => import('./conclude.ts')),
+    isDigest ? undefined : (forGiven ?? loaded(loadWriting)),
+  ])
+  if (rest === undefined || (writing === undefined && !isDigest))
+    return { kind: 'unloaded', plan: planned }
+  const summarize =
+    summary !== undefined ? writing?.takeGiven(summary) : writer && writing?.askWriter(writer)
+  // A writer called after an abort would never notice it.
+  const run = request.signal?.aborted
+    ? ({ kind: 'failed', plan: planned, error: request.signal.reason } as const)
+    : await rest.carryOut(planned, { ...shared, ...(summarize && { summarize }) })
+  return { ...run, conclude: (compaction) => rest.conclude(run, compaction) }
+}
+
+const loadWriting = () => import('./summary/write-summary.ts')
+
+/** A page may be offline; the next call tries again. */
+async function loaded<Module>(load: () => Promise<Module>): Promise<Module | undefined> {
   try {
-    const [{ carryOut }, writing] = await Promise.all([
-      import('./pipeline.ts'),
-      isDigest ? undefined : import('./summary/write-summary.ts'),
-    ])
-    // A writer called after this would never notice the abort.
-    request.signal?.throwIfAborted()
-    const summarize =
-      summary !== undefined ? writing?.takeGiven(summary) : writer && writing?.askWriter(writer)
-    return await carryOut(planned, { ...shared, ...(summarize && { summarize }) })
-  } catch (error) {
-    // A page may be offline; the next call tries again.
-    return { kind: 'failed', plan: planned, error }
+    return await load()
+  } catch {
+    return undefined
   }
 }

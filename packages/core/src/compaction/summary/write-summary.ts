@@ -5,6 +5,7 @@ import { handoffTokensOf } from '../plan/budget.ts'
 import { ENVELOPE_TOKENS } from '../plan/defaults.ts'
 import { preserveUserMessages, TITLE_TOKENS } from '../plan/preserve.ts'
 import { redact } from '../redact/redact.ts'
+import { cleanSummary } from './clean-summary.ts'
 import { fitting, type SummaryWork, type WriteSummary } from './digest-summary.ts'
 import { shortenPrompt } from './prompt.ts'
 import { type FittedReply, fitSummary, summarize } from './summarize.ts'
@@ -33,6 +34,11 @@ export function askWriter(writer: SummaryWriter): WriteSummary {
     const shorter = await shorten(reply, work, write, summaryTokens)
     return { reply: shorter, by: 'model', isLong: true, ...space }
   }
+}
+
+/** A given summary as it is used: unwrapped, and with secrets masked. */
+export function readGiven(text: string): string {
+  return redact(cleanSummary(text))
 }
 
 /** A summary written elsewhere. It is used unchanged; `fault` says whether it reads like one. */
