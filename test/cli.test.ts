@@ -151,6 +151,15 @@ describe('throughline compact', () => {
     expect(noted.stderr + refused.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   })
 
+  it('reads what a summarizer writes, up to 1 MiB', async () => {
+    const summarized = async (command: string) =>
+      (await runCli([...SMALL, '--summarizer-timeout', '60', '--summarizer', `command:${command}`]))
+        .stderr
+    const endless = 'while :; do echo 0123456789012345678901234567890123456789; done'
+    expect(await summarized(endless)).toContain('the command wrote more than 1024 kB')
+    expect(await summarized('true')).toContain('the command wrote nothing')
+  })
+
   it('ends quietly when its reader has seen enough', async () => {
     // Passed through it is larger than a pipe holds, so that the reader is gone while it is written.
     const { stdout, stderr } = await runCli(`compact '${example}' --if-needed | head -c 1`)

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
-import { ServerRequests } from '../../packages/server/src/cli/server-client/requests.ts'
+import {
+  ServerAwayError,
+  ServerRequests,
+} from '../../packages/server/src/cli/server-client/requests.ts'
 import { openServerRuntime } from '../../packages/server/src/cli/server-client/server-runtime.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import {
@@ -117,6 +120,10 @@ it('what the server refuses is an error with its reason, and no later try is of 
     code: 'server-refused',
     retryable: false,
     message: 'The server refused: The request does not have the form of this route',
+  })
+  // The other error of a client, for which a later try is of use.
+  expect(new ServerAwayError()).toMatchObject({
+    ...{ name: 'ServerAwayError', code: 'server-away', retryable: true },
   })
   await server.close()
 })

@@ -81,6 +81,17 @@ describe('isFreeOfSecrets', () => {
     expect(isFreeOfSecrets([result(SECRET)])).toBe(false)
   })
 
+  it('looks at every part beside the words', () => {
+    const assistant = (part: object): Message => ({ role: 'assistant', parts: [part as never] })
+    const sealed = { provider: 'openai', value: { type: 'reasoning', id: SECRET } }
+    const found = [
+      { type: 'tool-call', id: SECRET, name: 'read', input: {} },
+      { type: 'tool-call', id: '1', name: 'read', input: {}, inputText: `{"a":"${SECRET}"}` },
+      { type: 'reasoning', text: 'hm', sealed },
+    ]
+    expect(found.map((part) => isFreeOfSecrets([assistant(part)]))).toEqual([false, false, false])
+  })
+
   it('does not look into pictures', () => {
     const source = { kind: 'base64', mediaType: 'image/png', data: SECRET } as const
     expect(isFreeOfSecrets([{ role: 'user', parts: [{ type: 'image', source }] }])).toBe(true)

@@ -5,7 +5,7 @@ import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import { findCues } from './cues/find-cues.ts'
-import { findRules } from './find-rules.ts'
+import { type FoundRule, findRules } from './find-rules.ts'
 import { keepRules } from './keep-rules.ts'
 import { weigh } from './weigh.ts'
 
@@ -194,6 +194,22 @@ describe('keepRules', () => {
     ['nothing taken back', ['You can now look at the map.'], []],
   ])('lets a later rule supersede an earlier one: %s', (_, said, expected) => {
     expect(numbered(keep(said.map((text) => user(text))))).toEqual(expected)
+  })
+
+  it('takes a rule back only if the revocation names most of what the shorter of both names', () => {
+    const kept = (...found: readonly FoundRule[]) =>
+      numbered(
+        keepRules({
+          said: found.map((each, at) => ({ message: user(''), number: 1 + at, found: [each] })),
+          tokensMax: 1_000,
+          countTokens,
+        }),
+      )
+    const rule = { text: 'Never deploy the billing service on Fridays.', lifts: false }
+    const lifting = (text: string) => ({ text, lifts: true })
+    expect(kept(rule, lifting('You may deploy the billing service again.'))).toEqual(['1>2', '2'])
+    expect(kept(rule, lifting('You may deploy photos of gardens and boats.'))).toEqual(['1'])
+    expect(kept(rule, lifting('You may print photos.'))).toEqual(['1'])
   })
 
   it.each([

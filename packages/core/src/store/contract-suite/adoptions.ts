@@ -4,6 +4,7 @@ import { entryNumber, type SessionId, sessionId } from '../../base/ids.ts'
 import type { AdoptedEntry } from '../adoption.ts'
 import type { Store } from '../contract.ts'
 import { newSession } from '../rules/create-session.ts'
+import type { SessionRow } from '../tables/rows.ts'
 import { create, expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
@@ -14,13 +15,17 @@ async function imported(store: Store): Promise<StoreFixture> {
   return StoreFixture.acquire(store, id, await register(store))
 }
 
-async function adopt(store: Store, id: SessionId): Promise<void> {
+async function adopt(
+  store: Store,
+  id: SessionId,
+  written: Partial<SessionRow> = {},
+): Promise<void> {
   const session = newSession({ id, agent: 'ada', limits: LIMITS, policy: 'steer' }, 'imported', {
     at: 5,
     seed: 'x',
   })
   const nothing = { entries: [], mail: [], replies: [], blobs: [] }
-  const request = { session, ...nothing, operation: newOperation() }
+  const request = { session: { ...session, ...written }, ...nothing, operation: newOperation() }
   expectKind(await store.adoptSession(request), 'imported')
 }
 
@@ -92,6 +97,14 @@ export const adoptions: readonly StoreCase[] = [
       const again = await StoreFixture.acquire(store, fixture.id, await register(store))
       await again.exchange('and now?', 'now we go on')
       assert.deepEqual((await again.row()).settled.user, 1)
+    },
+  },
+  {
+    name: 'an imported session keeps nothing for forks, whatever its file says',
+    run: async ({ store }) => {
+      const id = sessionId(`s-${randomUUID()}`)
+      await adopt(store, id, { retained: entryNumber(5) })
+      assert.equal((await store.findSession(id))?.retained, 0)
     },
   },
   {

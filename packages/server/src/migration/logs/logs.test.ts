@@ -10,6 +10,7 @@ import { inShort } from '../../../../../test/doctor/homes/damaged-sample.ts'
 import { sample } from '../../../../../test/terminal/screens.ts'
 import type { LogFormat } from './files.ts'
 import { importLogs } from './import.ts'
+import { LOG_READERS } from './reading.ts'
 
 /** Logs that Claude Code, Codex and pi wrote, as they are and harmed: the whole report, and what came. */
 
@@ -116,4 +117,16 @@ it('finds the logs of a home, packed or not, and says what is no log', async () 
     found.push(String(problem).replaceAll(path, 'PATH'))
   }
   expect(found.join('\n').replaceAll(home, 'HOME')).toMatchSnapshot()
+})
+
+it('reads the facts of a log from its first lines', () => {
+  const { pi, codex, 'claude-code': claude } = LOG_READERS
+  const header = { type: 'session', id: 'p-1', modelId: 'm-1' }
+  expect([pi.facts([{ type: 'other' }, header]), pi.facts([]), claude.facts([header])]).toEqual([
+    { id: 'p-1', system: null, model: 'm-1' },
+    { id: null, system: null, model: null },
+    { id: null, system: null, model: null },
+  ])
+  const meta = { type: 'session_meta', payload: { id: 'c-1', instructions: 'Be brief.' } }
+  expect(codex.facts([meta])).toEqual({ id: 'c-1', system: 'Be brief.', model: null })
 })

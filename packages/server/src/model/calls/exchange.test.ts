@@ -46,6 +46,9 @@ it('hands on a few of the answers that arrive at once in each turn, in order and
     handler.onResponseEnd?.(controller, {})
   }
   expect(await Promise.all(texts)).toEqual(exchanges.map((_, at) => `data: ${at}\n\n`))
+  // A call whose opening hangs is given up once its exchange is over.
+  await Promise.all(exchanges.map(({ over }) => over))
+  expect(exchanges.every((exchange) => exchange.isOver)).toBe(true)
   isOver = true
   const perTurn = [...Map.groupBy(turns, (each) => each).values()].map(({ length }) => length)
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(8)

@@ -62,6 +62,16 @@ describe('hermes', () => {
     expect(hermesFormat.format(read)).toEqual(written)
   })
 
+  it('remembers how a list was spelled instead of keeping its text twice', () => {
+    const spaced = '[{"type": "text", "text": "look"}, {"type": "text", "text": "h\\u00e4h"}]'
+    for (const list of [spaced, JSON.stringify(parts)]) {
+      const row = { role: 'user', content: `\0json:${list}` }
+      const read = hermesFormat.parse([row])
+      expect(hermesFormat.format(read)).toEqual([row])
+      expect(JSON.stringify(read)).not.toContain('as_written')
+    }
+  })
+
   it('leaves out rows that are no longer active, and says so', () => {
     const read = hermesFormat.parse([...rows, { role: 'user', content: 'gone', active: 0 }])
     expect(read.messages).toHaveLength(4)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { entryNumber } from '../../../base/ids.ts'
 import { openMemoryStore } from '../../memory/open.ts'
-import { StoreFixture } from '../bench.ts'
+import { StoreFixture, said } from '../bench.ts'
 import type { StoreCase } from '../case.ts'
 import { find, searchFor } from './find.ts'
 
@@ -294,9 +294,15 @@ export const rankings: readonly StoreCase[] = [
       await fixture.exchange('orchid', 'an orchid, noted')
       assert.deepEqual(await find(store, fixture, { text: 'orchid', speaker: 'person' }), [1])
       assert.deepEqual(await find(store, fixture, { text: 'orchid', speaker: 'agent' }), [2])
+      const told = await fixture.admit(said('an orchid blooms'), { lane: 'notification' })
+      const [number] = await fixture.deliver(told)
+      assert.deepEqual(await find(store, fixture, { text: 'orchid', speaker: 'person' }), [1])
+      const notices = { text: 'orchid', speaker: 'notification' } as const
+      assert.deepEqual(await find(store, fixture, notices), [number])
+      await fixture.reply('Noted.', { ends: 'answered' })
       const tomorrow = Date.now() + 86_400_000
       assert.deepEqual(await find(store, fixture, { text: 'orchid', since: tomorrow }), [])
-      assert.equal((await find(store, fixture, { text: 'orchid', until: tomorrow })).length, 2)
+      assert.equal((await find(store, fixture, { text: 'orchid', until: tomorrow })).length, 3)
     },
   },
   {

@@ -32,6 +32,20 @@ describe('search index', () => {
     expect(after.length).toBe(50)
   })
 
+  it('knows whether an indexed message is of a person or a notification', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('an orchid', 'noted')
+    await fixture.deliver(await fixture.admit(said('an orchid'), { lane: 'notification' }))
+    await until(() => count(path, 'select upto as n from indexed') === 4)
+    const foundOf = async (speaker: 'person' | 'notification') => {
+      const query = { sessionId: fixture.id, text: 'orchid', speaker, limit: 5, neighbours: 0 }
+      return (await store.search(query)).hits.map(({ entry }) => entry.number)
+    }
+    expect([await foundOf('person'), await foundOf('notification')]).toEqual([[1], [4]])
+  })
+
   it('finds every word after its runs were merged', async () => {
     const path = newPath()
     const store = await open(path)

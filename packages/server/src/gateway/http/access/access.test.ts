@@ -9,9 +9,13 @@ const [NONCE, HOST] = ['n'.repeat(22), '127.0.0.1:7420']
 function shop(records: TokenRow[], { isOpen = false } = {}) {
   const times = { now: 0 }
   const clock: Clock = { now: () => times.now, monotonic: () => times.now, after: () => () => {} }
+  const asked: string[] = []
   const tokens = {
     listTokens: async () => records,
-    findToken: async ({ hash }: { hash: string }) => records.find((row) => row.hash === hash),
+    findToken: async ({ hash }: { hash: string }) => {
+      asked.push(hash)
+      return records.find((row) => row.hash === hash)
+    },
   }
   const access = new Access(tokens, clock, { isOpen })
   const prove = (name: string, nonce = NONCE) => access.prove({ name, nonce, host: HOST })
@@ -21,7 +25,7 @@ function shop(records: TokenRow[], { isOpen = false } = {}) {
     const principal = await access.identify(text)
     return () => access.isUnchanged(principal, text)
   }
-  return { times, identify, isUnchanged, prove }
+  return { times, asked, identify, isUnchanged, prove }
 }
 const mint = (scopes: readonly string[], expiresAt: number | null = null) =>
   mintToken({ id: `t${scopes.length}`, scopes, label: 'test', now: 0, expiresAt })
@@ -104,6 +108,22 @@ describe('Access', () => {
     times.now = 2_000
     expect(await identify(`Bearer ${old.text}`)).toBe('unauthorized')
     expect(await identify(`Bearer ${young.text}`)).toMatchObject({ id: 't2' })
+  })
+
+  it('asks the store once for all streams of a token that look in the same moment', async () => {
+    const [one, other] = [mint(['read']), mint(['read', 'write'])]
+    const { asked, isUnchanged } = shop([one.record, other.record])
+    const looks = await Promise.all([one, other].map(({ text }) => isUnchanged(`Bearer ${text}`)))
+    const all = async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      asked.length = 0
+      expect(await Promise.all([...looks, ...looks, ...looks].map((look) => look()))).toEqual(
+        Array(6).fill(true),
+      )
+      return asked
+    }
+    expect(await all()).toEqual([one.record.hash, other.record.hash])
+    expect(await all()).toEqual([one.record.hash, other.record.hash])
   })
 
   it('notices at once that a token was removed, has expired or has other scopes', async () => {
