@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, type TestContext } from 'vitest'
 import { isFree } from '../support/free-port.ts'
+import { findOldNode } from '../support/old-node.ts'
 import { PROGRAM } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
 
@@ -30,6 +31,7 @@ async function openManager(
   portOf: (port: number) => number = (port) => port,
   hosts: readonly string[] = ['127.0.0.1'],
   flags: readonly string[] = [],
+  node = process.execPath,
 ) {
   if (process.platform === 'win32') return ctx.skip('not run: Windows passes no sockets')
   const folder = mkdtempSync(join(tmpdir(), 'throughline-passed-'))
@@ -45,15 +47,7 @@ async function openManager(
   }
   const fdOf = (server: Server) =>
     (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd
-  const serve = [
-    process.execPath,
-    PROGRAM,
-    'serve',
-    '--json',
-    '--port',
-    `${portOf(port)}`,
-    ...flags,
-  ]
+  const serve = [node, PROGRAM, 'serve', '--json', '--port', `${portOf(port)}`, ...flags]
   const manager = spawn('sh', ['-c', MANAGER, 'sh', ...serve], {
     ...{ cwd: folder, env: { PATH: process.env['PATH'], HOME: folder } },
     ...(isRoot && { uid: VICTIM, gid: VICTIM }),
@@ -104,6 +98,18 @@ describe('a socket that a service manager opened', { timeout: 90_000 }, () => {
     start()
     await ready(2)
     expect((await waiting).status).toBe(200)
+  })
+
+  it('is passed on to the Node that the command starts if its own is too old', async (ctx) => {
+    const old = findOldNode()
+    if (old === undefined) return ctx.skip('not run: no Node older than 24 is in the PATH')
+    if (!hasBoth) return ctx.skip('not run: this machine has no [::1]')
+    const passed = ['127.0.0.1', '::1']
+    const { port, start, ready } = await openManager(ctx, undefined, passed, [], old)
+    start(passed.length)
+    await ready(1)
+    const asked = ['127.0.0.1', '[::1]'].map((host) => fetch(`http://${host}:${port}/healthz`))
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200])
   })
 
   it('keeps other users out without a token, although root opened it', async (ctx) => {

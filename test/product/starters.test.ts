@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -7,9 +7,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { isAlive } from '../support/alive.ts'
+import { findOldNode } from '../support/old-node.ts'
 import { until } from '../support/until.ts'
 import { type CliPlace, cliPlace } from './cli-place.ts'
 
@@ -132,16 +133,4 @@ async function serve({ folder, env }: CliPlace): Promise<{ wrapper: ChildProcess
   const children = childrenOf(pid ?? 0)
   expect(children).toHaveLength(1)
   return { wrapper, child: children[0] ?? 0 }
-}
-
-function findOldNode(): string | undefined {
-  if (!existsSync('/proc/self/task')) return undefined
-  return (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'node'))
-    .filter((path) => existsSync(path))
-    .find((path) => {
-      const version = execFileSync(path, ['--version'], { encoding: 'utf8' })
-      return Number.parseInt(version.slice(1), 10) < 24
-    })
 }

@@ -10,6 +10,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NODE_MAJOR_MIN = 24
+/** The first descriptor after those of a terminal. */
+const FIRST_FD = 3
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 // In a clone the packages share one node_modules folder, two levels up.
@@ -42,11 +44,13 @@ if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) {
 }
 
 function restart() {
+  const sockets = passedSockets()
+  const pipe = FIRST_FD + sockets.length
   const child = spawn(ownNode, process.argv.slice(1), {
     // The child sees the end of the pipe when this process ends, however it ends.
-    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+    stdio: ['inherit', 'inherit', 'inherit', ...sockets, 'pipe'],
     // If that Node is too old as well, say so instead of starting again and again.
-    env: { ...process.env, THROUGHLINE_RESTARTED: '1' },
+    env: { ...process.env, THROUGHLINE_RESTARTED: `${pipe}` },
   })
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
   // A terminal sends Ctrl-C to both processes; a second one would end the child without order.
@@ -56,13 +60,13 @@ function restart() {
       if (signal !== 'SIGINT' || !isOnTerminal) child.kill(signal)
     })
   }
-  child.stdio[3].on('error', () => {}) // the child has ended
+  child.stdio[pipe].on('error', () => {}) // the child has ended
   child.on('error', (error) => {
     process.stderr.write(`throughline could not start ${ownNode}: ${error.message}\n`)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {
-    child.stdio[3].destroy()
+    child.stdio[pipe].destroy()
     if (signal === null) process.exitCode = code
     else {
       for (const name of signals) process.removeAllListeners(name)
@@ -71,10 +75,21 @@ function restart() {
   })
 }
 
+/** The listening sockets that a service manager opened for this process (`sd_listen_fds`). */
+function passedSockets() {
+  const { LISTEN_PID, LISTEN_FDS } = process.env
+  // Any other number is refused by the server, which says so.
+  const count = LISTEN_PID === `${process.pid}` && /^[12]$/.test(LISTEN_FDS) ? LISTEN_FDS : 0
+  return [FIRST_FD, FIRST_FD + 1].slice(0, Number(count))
+}
+
 /** Ends this process in order once the process that started it is gone. */
 function endWithParent() {
+  const fd = Number(process.env.THROUGHLINE_RESTARTED)
   delete process.env.THROUGHLINE_RESTARTED // not for the programs that this one starts
-  const pipe = new Socket({ fd: 3 }).on('error', () => {}).on('close', endInOrder)
+  // Sockets for the process that started this one are now for this one.
+  if (process.env.LISTEN_PID === `${process.ppid}`) process.env.LISTEN_PID = `${process.pid}`
+  const pipe = new Socket({ fd }).on('error', () => {}).on('close', endInOrder)
   pipe.resume()
   pipe.unref()
 }
