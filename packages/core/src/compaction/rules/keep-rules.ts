@@ -23,33 +23,75 @@ export interface SaidRules {
   readonly found: readonly FoundRule[]
 }
 
+/**
+ * No budget has room for so many. They are dropped while rules are added, so that a conversation of
+ * rules takes time in proportion to its length.
+ */
+const RULES_MAX = 1_000
+
 export function keepRules(request: KeepRulesRequest): readonly UserRule[] {
   const { said, earlier, tokensMax, countTokens } = request
-  let rules: readonly UserRule[] = earlier?.rules ?? []
+  let rules: readonly ReadRule[] = (earlier?.rules ?? []).map(readRule)
   for (const { message, number, found } of said) {
-    for (const each of found)
-      rules = add(rules, each, { number, ...(message.at !== undefined && { at: message.at }) })
+    const place = { number, ...(message.at !== undefined && { at: message.at }) }
+    for (const { text, lifts } of found) {
+      rules = add(rules, readRule({ text, ...place }), lifts)
+      if (rules.length > RULES_MAX) rules = rules.toSpliced(leastOf(rules), 1)
+    }
   }
-  return fit(rules, tokensMax, countTokens)
+  return fit(
+    rules.map(({ rule }) => rule),
+    tokensMax,
+    countTokens,
+  )
 }
 
-function add(
-  rules: readonly UserRule[],
-  { text, lifts }: FoundRule,
-  place: Pick<UserRule, 'number' | 'at'>,
-): readonly UserRule[] {
-  const isSame = (rule: UserRule) => wordsOf(rule.text).join(' ') === wordsOf(text).join(' ')
-  const others = rules.filter((rule) => !isSame(rule))
-  const isReplaced = (rule: UserRule) =>
-    rule.supersededBy === undefined &&
-    rule.number <= place.number &&
-    supersedes(text, rule.text, lifts)
+/** A rule with what comparisons need of it, read once. */
+interface ReadRule {
+  readonly rule: UserRule
+  /** All its words, in order. */
+  readonly words: string
+  /** Without filler words. */
+  readonly content: ReadonlySet<string>
+  /** Words with digits. */
+  readonly names: readonly string[]
+  readonly subject: string
+  readonly values: string
+  readonly isAddress: boolean
+  readonly isNegative: boolean
+  readonly isAmount: boolean
+}
+
+function readRule(rule: UserRule): ReadRule {
+  const { text } = rule
+  const words = wordsOf(text)
+  const content = words.filter((word) => !FILLER.has(word))
+  return {
+    rule,
+    words: words.join(' '),
+    content: new Set(content),
+    names: [...new Set(content)].filter((word) => /\d/.test(word)),
+    subject: subjectOf(content),
+    values: words.filter(isValue).join(' '),
+    isAddress: FORM_OF_ADDRESS.test(text),
+    isNegative: NEGATIVE.test(text),
+    isAmount: AMOUNT.test(text),
+  }
+}
+
+function add(rules: readonly ReadRule[], later: ReadRule, lifts: boolean): readonly ReadRule[] {
+  const { number } = later.rule
+  const others = rules.filter(({ words }) => words !== later.words)
+  const isReplaced = (each: ReadRule) =>
+    each.rule.supersededBy === undefined &&
+    each.rule.number <= number &&
+    (lifts ? isAbout(each, later) : supersedes(later, each))
   // A revocation of an unknown rule has no effect.
   if (lifts && !others.some(isReplaced)) return rules
-  const marked = others.map((rule) =>
-    isReplaced(rule) ? { ...rule, supersededBy: place.number } : rule,
+  const marked = others.map((each) =>
+    isReplaced(each) ? { ...each, rule: { ...each.rule, supersededBy: number } } : each,
   )
-  return [...marked, { text, ...place }]
+  return [...marked, later]
 }
 
 const OVERLAP_MIN = 0.6
@@ -58,22 +100,20 @@ const OVERLAP_MIN = 0.6
  * Whether the later one takes the place of the earlier one. If in doubt it does not: two rules that
  * both stand are read in order, but one that is called superseded is no longer followed.
  */
-function supersedes(later: string, earlier: string, lifts: boolean): boolean {
-  if (lifts) return isAbout(earlier, later)
-  if (FORM_OF_ADDRESS.test(later) && FORM_OF_ADDRESS.test(earlier)) return true
-  if (subjectOf(later) !== subjectOf(earlier)) return false
-  if (NEGATIVE.test(later) !== NEGATIVE.test(earlier)) return true
-  return AMOUNT.test(later) && AMOUNT.test(earlier) && valuesOf(later) !== valuesOf(earlier)
+function supersedes(later: ReadRule, earlier: ReadRule): boolean {
+  if (later.isAddress && earlier.isAddress) return true
+  if (later.subject !== earlier.subject) return false
+  if (later.isNegative !== earlier.isNegative) return true
+  return later.isAmount && earlier.isAmount && later.values !== earlier.values
 }
 
 /** A revocation rarely repeats the whole rule, but it names the same things. */
-function isAbout(rule: string, revocation: string): boolean {
-  const [a, b] = [new Set(contentOf(revocation)), new Set(contentOf(rule))]
-  const names = (words: ReadonlySet<string>) => [...words].filter((word) => /\d/.test(word))
-  if (names(a).length > 0 && names(b).length > 0 && !names(a).some((name) => b.has(name)))
-    return false
-  const shared = [...a].filter((word) => b.has(word)).length
-  return shared > 0 && shared >= Math.min(a.size, b.size) * OVERLAP_MIN
+function isAbout(rule: ReadRule, revocation: ReadRule): boolean {
+  const { content, names } = revocation
+  const namesOther = names.length > 0 && rule.names.length > 0
+  if (namesOther && !names.some((name) => rule.content.has(name))) return false
+  const shared = [...content].filter((word) => rule.content.has(word)).length
+  return shared > 0 && shared >= Math.min(content.size, rule.content.size) * OVERLAP_MIN
 }
 
 const FORM_OF_ADDRESS =
@@ -90,18 +130,10 @@ const AMOUNT =
 
 const isValue = (word: string) => /^\d[\d.,:]*$/.test(word) || LANGUAGE.test(word)
 
-function valuesOf(text: string): string {
-  return wordsOf(text).filter(isValue).join(' ')
-}
-
 /** Everything but filler words, in any order, with a mark for each value. */
-function subjectOf(text: string): string {
-  const words = contentOf(text).map((word) => (isValue(word) ? '#' : word))
+function subjectOf(content: readonly string[]): string {
+  const words = content.map((word) => (isValue(word) ? '#' : word))
   return words.toSorted().join(' ')
-}
-
-function contentOf(text: string): readonly string[] {
-  return wordsOf(text).filter((word) => !FILLER.has(word))
 }
 
 /** `web-1` and `9:00` are one word each. */
@@ -115,18 +147,33 @@ const FILLER = new Set(
   ),
 )
 
+/** Drops no more than needed, and writes the rules a few times only, however many there are. */
 function fit(
   rules: readonly UserRule[],
   tokensMax: number,
   countTokens: CountTokens,
 ): readonly UserRule[] {
-  let kept = rules
-  while (kept.length > 0 && countTokens(writeRules(kept)) > tokensMax) {
-    const at = Math.max(
-      0,
-      kept.findIndex((rule) => rule.supersededBy !== undefined),
-    )
-    kept = kept.toSpliced(at, 1)
+  const order = [
+    ...rules.filter(({ supersededBy }) => supersededBy !== undefined),
+    ...rules.filter(({ supersededBy }) => supersededBy === undefined),
+  ]
+  const without = (count: number): readonly UserRule[] => {
+    const dropped = new Set(order.slice(0, count))
+    return rules.filter((rule) => !dropped.has(rule))
   }
-  return kept
+  let [least, most] = [0, rules.length]
+  while (least < most) {
+    const middle = Math.floor((least + most) / 2)
+    if (countTokens(writeRules(without(middle))) <= tokensMax) most = middle
+    else least = middle + 1
+  }
+  return without(least)
+}
+
+/** The one that is dropped first. */
+function leastOf(rules: readonly ReadRule[]): number {
+  return Math.max(
+    0,
+    rules.findIndex(({ rule }) => rule.supersededBy !== undefined),
+  )
 }

@@ -171,6 +171,47 @@ describe('findRules', () => {
 })
 
 describe('keepRules', () => {
+  it('reads and writes each of many rules a few times only', () => {
+    const count = 400
+    let reads = 0
+    const rules = Array.from({ length: count }, (_, at) => ({
+      number: at + 1,
+      get text() {
+        reads += 1
+        return `Never change the file number${at}.`
+      },
+    }))
+    let written = 0
+    const said = Array.from({ length: count }, (_, at) => ({
+      message: user(''),
+      number: count + at + 1,
+      found: [{ text: `Never open the box number${at}.`, lifts: at % 2 === 0 }],
+    }))
+    const kept = keepRules({
+      said,
+      earlier: { rules } as unknown as Handoff,
+      tokensMax: 200,
+      countTokens: (text) => {
+        written += text.split('\n').length
+        return countTokens(text)
+      },
+    })
+    expect(kept.at(-1)?.text).toBe(`Never open the box number${count - 1}.`)
+    expect(reads).toBeLessThan(count * 20)
+    expect(written).toBeLessThan(count * 20)
+  })
+
+  it('holds no more rules than any budget has room for', () => {
+    const said = Array.from({ length: 1_100 }, (_, at) => ({
+      message: user(''),
+      number: at + 1,
+      found: [{ text: `Never open the box number${at}.`, lifts: false }],
+    }))
+    const kept = keepRules({ said, tokensMax: Number.POSITIVE_INFINITY, countTokens })
+    expect(kept).toHaveLength(1_000)
+    expect(kept[0]?.number).toBe(101)
+  })
+
   it('keeps author and time of a rule, and the rules of the earlier handoff', () => {
     const first = keep([{ ...user('Never push to main.'), at: '2026-11-16T10:00:00Z' }])
     expect(first).toEqual([{ text: 'Never push to main.', number: 1, at: '2026-11-16T10:00:00Z' }])

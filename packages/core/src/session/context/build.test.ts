@@ -69,6 +69,30 @@ function build(list: readonly Entry[], effective = 0, covers = 0) {
   return buildContext({ session: SESSION, limits: LIMITS, ...source }, LIMITS, upto)
 }
 
+/** How many elements of lists were copied with `...`, or read in a loop. */
+function countCopies(run: () => Context): { readonly context: Context; readonly copied: number } {
+  const iterate = Array.prototype[Symbol.iterator]
+  let copied = 0
+  const counting = function (this: unknown[]) {
+    copied += this.length
+    return iterate.call(this)
+  }
+  Object.defineProperty(Array.prototype, Symbol.iterator, {
+    value: counting,
+    writable: true,
+    configurable: true,
+  })
+  try {
+    return { context: run(), copied }
+  } finally {
+    Object.defineProperty(Array.prototype, Symbol.iterator, {
+      value: iterate,
+      writable: true,
+      configurable: true,
+    })
+  }
+}
+
 /** All text that a provider reads with the operator's rank. */
 function systemOf(wire: Wire): readonly JsonValue[] {
   const items = [wire['messages'], wire['input'], wire['contents']].flatMap((each) => each ?? [])
@@ -78,6 +102,34 @@ function systemOf(wire: Wire): readonly JsonValue[] {
 const RANKS: readonly JsonValue[] = ['user', 'assistant', 'model', 'tool']
 
 describe('buildContext', () => {
+  it('works as much for each result of a step with many as of one with few', () => {
+    const workOf = (count: number) => {
+      const calls = Array.from({ length: count }, (_, at) => `c${at}`)
+      const list = entries(
+        input('do it'),
+        reply('I will', calls),
+        ...calls.map((id) => result(id, id)),
+      )
+      let shares = 0
+      const limits = {
+        ...LIMITS,
+        get stepTokens() {
+          shares += 1
+          return LIMITS.stepTokens
+        },
+      }
+      const source = { effective: entryNumber(0), covers: entryNumber(0), entries: list }
+      const { context, copied } = countCopies(() =>
+        buildContext({ session: SESSION, limits, ...source }, limits, entryNumber(list.length)),
+      )
+      expect(messagesOf(context).at(-1)?.parts).toHaveLength(count)
+      expect(context.pieces.at(-1)?.results).toHaveLength(count)
+      expect(shares).toBe(1)
+      return copied / count
+    }
+    expect(workOf(1_000)).toBeLessThan(workOf(100) * 2)
+  })
+
   it('keeps an erased call with its result [I15]', () => {
     const list = entries(input('do it'), reply('I will', ['c1']), result('c1', 'secret'))
     const erased = list.map((entry) => (entry.number === 1 ? entry : { ...entry, body: null }))

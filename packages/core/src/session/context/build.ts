@@ -15,7 +15,14 @@ import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { Clears, Entry, Limits } from '../../store/tables/rows.ts'
-import { type ContextPiece, clipped, fitInputs, resultSizes, sum } from './piece.ts'
+import {
+  type ContextPiece,
+  clipped,
+  fitInputs,
+  type ResultSize,
+  resultSizes,
+  sum,
+} from './piece.ts'
 
 /**
  * The context is a pure fold of the store's data as of an entry into messages. It has no other
@@ -68,7 +75,7 @@ export function buildContext(
   const { effective, covers, entries } = source
   const system: ContextPiece[] = []
   const pins = new Map<string, ContextPiece>()
-  const pieces: ContextPiece[] = []
+  const pieces = new PieceList([], limits)
   const settings: { body: JsonObject; tokens: number }[] = []
   const inEffect = entries.find(({ number }) => number === effective)
   const meta = inEffect && compactionMetaOf(inEffect)
@@ -94,10 +101,8 @@ export function buildContext(
       case 'input':
       case 'assistant':
       case 'result':
-        if (entry.number > covers) addMessage(pieces, entry, limits, clears)
-        else if (entry.kind === 'input' && carries.has(entry.number)) {
-          pieces.push(inputPiece(entry))
-        }
+        if (entry.number > covers) pieces.addMessage(entry, clears)
+        else if (entry.kind === 'input' && carries.has(entry.number)) pieces.addInput(entry)
         break
       default:
         break
@@ -114,7 +119,7 @@ export function buildContext(
     settings,
     handoff,
     reverted,
-    ...fitInputs(pieces, sum(system) + (handoff?.tokens ?? 0), limits),
+    ...fitInputs(pieces.all, sum(system) + (handoff?.tokens ?? 0), limits),
   }
 }
 
@@ -129,12 +134,12 @@ export function continueContext(
   const { clears: _, unclipped, ...rest } = context
   let { effective, covers, clears, handoff, reverted } = context
   let { system, settings } = context
-  let pieces = [...(unclipped ?? context.pieces)]
+  let pieces = new PieceList(unclipped ?? context.pieces, limits)
   for (const entry of entries) {
     switch (entry.kind) {
       case 'settings': {
         // Those of a new session. Later ones may show the messages before them otherwise.
-        if (pieces.length > 0 || system.length > 0 || settings.length > 0 || handoff !== null) {
+        if (pieces.all.length > 0 || system.length > 0 || settings.length > 0 || handoff !== null) {
           return null
         }
         const systemText = systemPiece(entry)
@@ -145,7 +150,7 @@ export function continueContext(
       case 'input':
       case 'assistant':
       case 'result':
-        addMessage(pieces, entry, limits)
+        pieces.addMessage(entry)
         break
       case 'compaction':
         // A clearing shortens what was shown whole.
@@ -154,10 +159,10 @@ export function continueContext(
         effective = entry.number
         clears = entry.meta.clears
         handoff = handoffPiece(entry)
-        pieces = piecesBeside(pieces, covers, entry.meta.carries ?? [])
+        pieces = new PieceList(piecesBeside(pieces.all, covers, entry.meta.carries ?? []), limits)
         // Their reply is covered, and perhaps some of them, so their current shares are unknown
         // here.
-        if (beginsWithResults(pieces)) return null
+        if (beginsWithResults(pieces.all)) return null
         if (reverted <= covers) reverted = NO_ENTRY
         break
       case 'revert':
@@ -169,7 +174,7 @@ export function continueContext(
     }
   }
   const upto = entries.at(-1)?.number ?? context.upto
-  const fitted = fitInputs(pieces, sum(system) + (handoff?.tokens ?? 0), limits)
+  const fitted = fitInputs(pieces.all, sum(system) + (handoff?.tokens ?? 0), limits)
   const next = { ...rest, upto, effective, covers, system, settings, handoff, reverted, ...fitted }
   return clears === undefined ? next : { ...next, clears }
 }
@@ -221,49 +226,79 @@ export function pieceEntries(piece: ContextPiece): readonly EntryNumber[] {
   return resultSizes(piece).map(({ number }) => number)
 }
 
-function addMessage(
-  pieces: ContextPiece[],
-  entry: Entry & { kind: 'input' | 'assistant' | 'result' },
-  limits: Limits,
-  clears?: Clears,
-): void {
-  const { number } = entry
-  switch (entry.kind) {
-    case 'input': {
-      const { waiting } = entry.meta
-      // The mail that was left waiting has arrived.
-      const isNext = pieces.at(-1)?.message.role === 'user'
-      if (isNext && pieces.at(-2)?.isNote === true) pieces.splice(-2, 1)
-      // Before the message: the newest request stays last.
-      if (waiting !== undefined) pieces.push(waitingNote(number, waiting))
-      pieces.push(inputPiece(entry))
+/** The pieces of a context that is being built. A step may have any number of results. */
+class PieceList {
+  readonly all: ContextPiece[]
+  readonly #limits: Limits
+  /** Of the newest reply; undefined: not counted yet. */
+  #share: number | undefined
+  /** The results of the newest step, in lists that belong to this piece alone. */
+  #step: { piece: ContextPiece; parts: ToolResultPart[]; results: ResultSize[] } | undefined
+
+  constructor(pieces: readonly ContextPiece[], limits: Limits) {
+    this.all = [...pieces]
+    this.#limits = limits
+  }
+
+  addMessage(entry: Entry & { kind: 'input' | 'assistant' | 'result' }, clears?: Clears): void {
+    const { number } = entry
+    switch (entry.kind) {
+      case 'input': {
+        const { waiting } = entry.meta
+        // The mail that was left waiting has arrived.
+        const isNext = this.all.at(-1)?.message.role === 'user'
+        if (isNext && this.all.at(-2)?.isNote === true) this.all.splice(-2, 1)
+        // Before the message: the newest request stays last.
+        if (waiting !== undefined) this.all.push(waitingNote(number, waiting))
+        this.addInput(entry)
+        return
+      }
+      case 'assistant': {
+        const message = assistantMessage(parseBody('entry', entry), entry.meta.calls)
+        const { tokens, body } = entry
+        this.all.push({ number, message, tokens, ...(body === null && { isErased: true }) })
+        this.#share = undefined
+        return
+      }
+      case 'result': {
+        this.#share ??= resultShare(this.all, this.#limits)
+        const isCleared = clears !== undefined && number <= clears.upto
+        const share = isCleared ? Math.min(this.#share, clears.tokens) : this.#share
+        const body = entry.body === null ? ERASED : parseBody('entry', entry)
+        const part = resultPart(body, entry.meta)
+        const single: ToolMessage = { role: 'tool', parts: [part] }
+        this.#addResult(clipped({ number, message: single, tokens: entry.tokens }, share))
+        return
+      }
+      default:
+        entry satisfies never
+    }
+  }
+
+  addInput(entry: Entry & { kind: 'input' }): void {
+    this.all.push(inputPiece(entry))
+  }
+
+  /** The results of one step are one message, even if recovery wrote some of them earlier. */
+  #addResult(piece: ContextPiece): void {
+    const last = this.all.at(-1)
+    if (last?.message.role !== 'tool' || piece.message.role !== 'tool') {
+      this.all.push(piece)
       return
     }
-    case 'assistant': {
-      const message = assistantMessage(parseBody('entry', entry), entry.meta.calls)
-      const { tokens, body } = entry
-      pieces.push({ number, message, tokens, ...(body === null && { isErased: true }) })
-      return
+    const { parts, results } =
+      this.#step?.piece === last
+        ? this.#step
+        : { parts: [...last.message.parts], results: [...resultSizes(last)] }
+    const { number, tokens } = piece
+    parts.push(...piece.message.parts)
+    results.push({ number, tokens })
+    const joined: ContextPiece = {
+      ...{ number, results, message: { role: 'tool', parts } },
+      tokens: last.tokens + tokens,
     }
-    case 'result': {
-      const last = pieces.at(-1)
-      const step = resultShare(pieces, limits)
-      const isCleared = clears !== undefined && number <= clears.upto
-      const share = isCleared ? Math.min(step, clears.tokens) : step
-      const part = resultPart(entry.body === null ? ERASED : parseBody('entry', entry), entry.meta)
-      const single: ToolMessage = { role: 'tool', parts: [part] }
-      const piece = clipped({ number, message: single, tokens: entry.tokens }, share)
-      // The results of one step are one message, even if recovery wrote some of them earlier.
-      if (last?.message.role === 'tool' && piece.message.role === 'tool') {
-        const parts = [...last.message.parts, ...piece.message.parts]
-        const tokens = last.tokens + piece.tokens
-        const results = [...resultSizes(last), { number, tokens: piece.tokens }]
-        pieces[pieces.length - 1] = { number, results, message: { role: 'tool', parts }, tokens }
-      } else pieces.push(piece)
-      return
-    }
-    default:
-      entry satisfies never
+    this.all[this.all.length - 1] = joined
+    this.#step = { piece: joined, parts, results }
   }
 }
 

@@ -134,6 +134,39 @@ describe('Recorder', () => {
     expect((await kinds(store)).filter((kind) => kind !== 'settings')).toEqual(recorded)
   })
 
+  it('reads a message as often if its results are written in many pieces', async () => {
+    const readsOf = async (count: number) => {
+      const store = openMemoryStore()
+      const client = new Client(recorder(store, { windowTokens: 10_000_000 }))
+      const use = (at: number) => ({ type: 'tool_use', id: `t${at}`, name: 'Bash', input: {} })
+      const result = (at: number) => ({
+        type: 'tool_result',
+        tool_use_id: `t${at}`,
+        content: 'Done.',
+      })
+      const calls = Array.from({ length: count }, (_, at) => at)
+      client.messages.push(
+        { role: 'user', content: [{ type: 'text', text: 'Go.' }] },
+        { role: 'assistant', content: calls.map(use) },
+        { role: 'user', content: calls.map(result) },
+      )
+      const parse = JSON.parse
+      let reads = 0
+      JSON.parse = (text, ...rest) => {
+        if (String(text).startsWith('{"role":"user","content":[{"type":"tool_result"')) reads += 1
+        return parse(text, ...rest)
+      }
+      try {
+        await client.ask()
+      } finally {
+        JSON.parse = parse
+      }
+      expect((await kinds(store)).filter((kind) => kind === 'result')).toHaveLength(count)
+      return reads
+    }
+    expect(await readsOf(900)).toBe(await readsOf(100))
+  })
+
   it('counts the calls of the stand-in as free', async () => {
     const store = openMemoryStore()
     await new Client(recorder(store, { prices: 'free' })).turn('Hello', 'Yes')

@@ -61,6 +61,11 @@ function firstPiece(planned: Change): Change {
   return { ...planned, entries: planned.entries.slice(0, ENTRIES_AT_ONCE) }
 }
 
+/** What a plan still has to write behind its first piece. */
+function restOf(planned: EntryPlan): EntryPlan {
+  return { rewindTo: null, entries: planned.entries.slice(ENTRIES_AT_ONCE) }
+}
+
 export class NotRecordedError extends Error {
   override readonly name = 'NotRecordedError'
 }
@@ -209,8 +214,10 @@ export class StoredSession {
   async #write(plan: () => Change | null, msMax = WRITE_MS_MAX): Promise<boolean> {
     const until = this.#clock.monotonic() + msMax
     let isWritten = false
+    // To read a request again for each piece would take time in proportion to the square of its size.
+    let rest: EntryPlan | null = null
     while (true) {
-      const whole = plan()
+      const whole: Change | null = rest ?? plan()
       if (whole === null || ('entries' in whole && whole.entries.length === 0)) return isWritten
       const planned = firstPiece(whole)
       const lease = await this.#acquire()
@@ -219,8 +226,9 @@ export class StoredSession {
         if (outcome.kind === 'appended' || outcome.kind === 'erased') {
           await this.#follow(planned, outcome.tail)
           this.#lingerOn()
-          if (!('entries' in planned)) return true
+          if (!('entries' in whole)) return true
           isWritten = true
+          rest = whole.entries.length > ENTRIES_AT_ONCE ? restOf(whole) : null
           continue
         }
         if (outcome.kind !== 'superseded') throw new NotRecordedError(outcome.kind)
@@ -228,6 +236,7 @@ export class StoredSession {
         if (outcome.by === 'gone') throw new NotRecordedError('It was deleted.')
       } else await pause(this.#clock, RETRY_MS)
       if (this.#clock.monotonic() > until) throw new NotRecordedError('Another process holds it.')
+      rest = null
       await this.refresh()
     }
   }

@@ -20,6 +20,27 @@ describe('codex', () => {
     payload: { id: 'x', instructions: 'be brief' },
   }
 
+  it('reads a request as often for many compactions as for a few', () => {
+    const readsOf = (count: number) => {
+      let reads = 0
+      const first = {
+        type: 'message',
+        content: [{ type: 'input_text', text: 'ask' }],
+        get role() {
+          reads += 1
+          return 'user'
+        },
+      }
+      const compactions = Array.from({ length: count }, (_, at) => ({
+        ...{ timestamp: 't', type: 'compacted', payload: { message: `summary ${at}` } },
+      }))
+      const read = codexFormat.parse([meta, item(first), ...compactions])
+      expect(read.messages).toHaveLength(count + 2)
+      return reads
+    }
+    expect(readsOf(40)).toBe(readsOf(4))
+  })
+
   it('reads instructions, items and the model, and leaves out events', () => {
     const read = codexFormat.parse([
       meta,

@@ -36,16 +36,21 @@ export const codexFormat: Codec = {
   parse(document) {
     const lines = asList(document).filter(isObject)
     const header = lines.filter((line, index) => isHeader(line, index)).slice(0, 1)
-    let entries: Entry[] = []
+    const entries: Entry[] = []
+    // The requests that an earlier compaction left at the beginning.
+    let asks = 0
     let model: string | undefined
     for (const line of lines) {
       const payload = isObject(line['payload']) ? line['payload'] : {}
       if (isNewItem(line))
         entries.push({ item: payload, line: without(line, ['type', 'payload']) ?? {} })
       else if (isOldItem(line)) entries.push({ item: line, line: {} })
-      else if (line['type'] === 'compacted') entries = replaced(payload, entries)
+      else if (line['type'] === 'compacted') asks = replace(entries, asks, payload)
       else if (line['type'] === 'turn_context') model = textField(payload, 'model') ?? model
-      else if (payload['type'] === 'thread_rolled_back') rollBack(entries, payload['num_turns'])
+      else if (payload['type'] === 'thread_rolled_back') {
+        rollBack(entries, payload['num_turns'])
+        asks = Math.min(asks, entries.length)
+      }
     }
     const items = entries.map(({ item }) => item)
     const messages = readItems(items, FORMAT, (at) => entries[at]?.line).map(withFacts)
@@ -101,14 +106,22 @@ function isNewItem(line: JsonObject): boolean {
   return line['type'] === 'response_item' && isObject(line['payload'])
 }
 
-/** The history after a compaction: as recorded, or rebuilt as older versions of Codex did. */
-function replaced(payload: JsonObject, before: readonly Entry[]): Entry[] {
+/**
+ * The history after a compaction: as recorded, or rebuilt as older versions of Codex did, which kept
+ * every request. Leaves alone those that an earlier compaction has kept, and returns how many are kept.
+ */
+function replace(entries: Entry[], asks: number, payload: JsonObject): number {
   const history = payload['replacement_history']
-  if (Array.isArray(history)) return asList(history).map((item) => ({ item, line: null }))
+  if (Array.isArray(history)) {
+    entries.length = 0
+    for (const item of asList(history)) entries.push({ item, line: null })
+    return 0
+  }
+  const kept = entries.splice(asks).filter(({ item }) => isAsk(item))
+  for (const { item } of kept) entries.push({ item, line: null })
   const content = [{ type: 'input_text', text: textField(payload, 'message') ?? '' }]
-  const summary = { item: { type: 'message', role: 'user', content }, line: null }
-  const asks = before.filter(({ item }) => isAsk(item)).map(({ item }) => ({ item, line: null }))
-  return [...asks, summary]
+  entries.push({ item: { type: 'message', role: 'user', content }, line: null })
+  return asks + kept.length
 }
 
 /** Undoing n turns removes everything from the n-th last request on. */
