@@ -125,6 +125,20 @@ describe('the mailbox of a session', () => {
     ])
   })
 
+  it('reports a waiting item that no delivery would find', async () => {
+    const rows = await rowsOfSession()
+    const waiting = rows.mails.at(-1)
+    if (waiting === undefined) throw new Error('The session has no waiting item.')
+    const others = rows.mails.slice(0, -1)
+    const changed = { ...waiting, state: 'settled' } as const
+    expect(problemsOf(rows, { mails: [...others, changed] })).toEqual([
+      'null: mail 3 waits, its row says otherwise',
+    ])
+    // Delivered, so that its row is not looked at any more.
+    const old = others.map((each): MailRow => ({ ...each, state: 'settled' }))
+    expect(problemsOf(rows, { mails: [...old, waiting] })).toEqual([])
+  })
+
   it('compares the delivered items with the entries, if the transcript is complete', async () => {
     const rows = await rowsOfSession()
     const delivered = { user: mailNumber(3), notification: mailNumber(0) }

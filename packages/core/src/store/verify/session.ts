@@ -106,7 +106,11 @@ export class SessionCheck {
 
   addMail(mail: MailRow, memory: KeyMemory | undefined): void {
     this.#expectMail(mail.number)
-    if (mailState(this.#session, mail) === 'pending') this.#pending[mail.lane] += 1
+    if (mailState(this.#session, mail) === 'pending') {
+      this.#pending[mail.lane] += 1
+      // It counts as waiting, and is never found by those who look for what waits.
+      if (mail.state !== 'admitted') this.#find(`mail ${mail.number} waits, its row says otherwise`)
+    }
     if (mail.body !== null) this.#use(mail.blobs, null, `mail ${mail.number}`)
     const input = this.#inputs.get(mail.number)
     const problem = judgeMemory(this.#session, mail, memory) ?? judgeInput(input, mail)
