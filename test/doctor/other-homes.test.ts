@@ -36,7 +36,15 @@ async function bring(format: LogFormat, path: string, store: Store, isDryRun = f
   const target = isDryRun
     ? ({ isDryRun: true, reads: store } as const)
     : ({ isDryRun: false, store } as const)
-  return await importLogs({ format, path, agent: 'nova', limits: LIMITS, host: HOST, target })
+  return await importLogs({
+    format,
+    path,
+    agent: 'nova',
+    limits: LIMITS,
+    host: HOST,
+    target,
+    mask: String,
+  })
 }
 
 function sumOf({ profiles }: ImportReport) {

@@ -238,6 +238,7 @@ describe('exporting to Hermes', () => {
     writeFileSync(log, lines.map((one) => JSON.stringify(one)).join('\n'))
     const store = openMemoryStore()
     await importLogs({
+      mask: String,
       ...{ format: 'claude-code', path: log, agent: 'nova', limits: LIMITS },
       ...{ host: { boot: 'boot', process: 1 }, target: { isDryRun: false, store } },
     })

@@ -7,8 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, type TestContext } from 'vitest'
 import { isFree } from '../support/free-port.ts'
-import { findOldNode } from '../support/old-node.ts'
-import { PROGRAM } from '../support/run-cli.ts'
+import { findOldNode, PROGRAM } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
 
 const [ATTACKER, VICTIM] = [65_533, 65_534]

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { isAlive } from '../support/alive.ts'
-import { findOldNode } from '../support/old-node.ts'
+import { findOldNode } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
 import { type CliPlace, cliPlace } from './cli-place.ts'
 

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 
 /** The command in the clone, as users start it. */
 export const SOURCE_PROGRAM = join(import.meta.dirname, '../../packages/server/bin/throughline.js')
@@ -76,4 +77,17 @@ export function runCli(
   const { pid } = child
   if (pid !== undefined) options.onStart?.({ pid, kill: (signal) => child.kill(signal) })
   return promise
+}
+
+/** A Node in the PATH that is too old for the command, and runs it with the Node of `npm ci`. */
+export function findOldNode(): string | undefined {
+  if (!existsSync('/proc/self/task')) return undefined
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'node'))
+    .filter((path) => existsSync(path))
+    .find((path) => {
+      const version = execFileSync(path, ['--version'], { encoding: 'utf8' })
+      return Number.parseInt(version.slice(1), 10) < 24
+    })
 }

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from './message.ts'
 import { firstSentence, sentenceOf } from './title.ts'
 
+const asItIs = (text: string) => text
+
 describe('sentenceOf', () => {
+  it('is masked before it is cut', () => {
+    const mask = (text: string) => text.replaceAll(/\bhush-\w{60}\b/g, '[secret]')
+    const text = `Please log in to the server with hush-${'x'.repeat(60)} today`
+    expect(sentenceOf(text, mask)).toBe('Please log in to the server with [secret] today')
+  })
+
   it.each([
     ['Fix the login page. Then deploy it.', 'Fix the login page'],
     ['Why is the sky blue?\nAnd the sea?', 'Why is the sky blue?'],
@@ -36,11 +44,11 @@ describe('sentenceOf', () => {
     ['12345', null],
     ['', null],
   ])('of %j is %j', (text, title) => {
-    expect(sentenceOf(text)).toBe(title)
+    expect(sentenceOf(text, asItIs)).toBe(title)
   })
 
   it('is cut at a word', () => {
-    const title = sentenceOf('one two three '.repeat(20)) ?? ''
+    const title = sentenceOf('one two three '.repeat(20), asItIs) ?? ''
     expect(title.length).toBeLessThanOrEqual(80)
     expect(title).toMatch(/(?:one|two|three)…$/)
   })
@@ -52,9 +60,8 @@ describe('firstSentence', () => {
       ...{ role: 'user', parts: [{ type: 'text', text }] },
       ...(synthetic && { synthetic }),
     })
-    expect(firstSentence([say('You are resumed now.', true), say('7'), say('Plan my week.')])).toBe(
-      'Plan my week',
-    )
-    expect(firstSentence([])).toBeNull()
+    const said = [say('You are resumed now.', true), say('7'), say('Plan my week.')]
+    expect(firstSentence(said, asItIs)).toBe('Plan my week')
+    expect(firstSentence([], asItIs)).toBeNull()
   })
 })

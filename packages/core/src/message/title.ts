@@ -5,19 +5,23 @@ const TITLE_CHARACTERS_MAX = 80
 /** Only the start of a message is searched: a pasted log contains no sentence. */
 const TEXT_MAX = 4_000
 
+/** Hides what nobody should see, such as secrets. */
+type Mask = (text: string) => string
+
 /** The first sentence that a person wrote; null if there is none worth showing. */
-export function firstSentence(messages: readonly Message[]): string | null {
+export function firstSentence(messages: readonly Message[], mask: Mask): string | null {
   for (const message of messages) {
     if (message.role !== 'user' || message.synthetic === true) continue
-    const title = sentenceOf(plainText(message.parts))
+    const title = sentenceOf(plainText(message.parts), mask)
     if (title !== null) return title
   }
   return null
 }
 
 /** The first sentence of one message, skipping added blocks, commands and lines without words. */
-export function sentenceOf(text: string): string | null {
-  const lines = withoutBlocks(text.slice(0, TEXT_MAX)).split('\n')
+export function sentenceOf(text: string, mask: Mask): string | null {
+  // Before anything is cut: half of a secret has no known shape.
+  const lines = withoutBlocks(mask(text.slice(0, TEXT_MAX))).split('\n')
   const line = lines
     .map((each) => each.replaceAll(/\s+/g, ' ').trim())
     .find((each) => !each.startsWith('/') && isSpoken(withoutMarks(each)))

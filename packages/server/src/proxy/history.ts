@@ -48,13 +48,16 @@ function readAddress(text: string): Address | undefined {
 }
 
 /** The first sentence that the client's user wrote; null if there is none worth showing. */
-export function firstSaid({ items, body, wire }: History): string | null {
+export function firstSaid(
+  { items, body, wire }: History,
+  mask: (text: string) => string,
+): string | null {
   for (const [index, { hashes }] of items.entries()) {
     if (hashes.length === 0) continue
     const { units } = wire.read(parseItem(body, index))
     const said = units.filter(isSaid)
     if (said.length === 0) continue
-    const sentences = said.map(({ text }) => sentenceOf(text))
+    const sentences = said.map(({ text }) => sentenceOf(text, mask))
     return sentences.find((sentence) => sentence !== null) ?? null
   }
   return null

@@ -2,19 +2,13 @@ import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Handoff } from '../../message/handoff/handoff.ts'
 import { pinnedMessage } from '../../message/handoff/pinned.ts'
-import type {
-  AssistantMessage,
-  Message,
-  ResultPart,
-  ToolMessage,
-  ToolResultPart,
-  UserMessage,
-} from '../../message/message.ts'
+import type { Message, ToolMessage, ToolResultPart, UserMessage } from '../../message/message.ts'
 import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { Clears, Entry, Limits } from '../../store/tables/rows.ts'
+import { assistantMessage, ERASED, inputMessage, resultPart } from './entry-message.ts'
 import {
   type ContextPiece,
   clipped,
@@ -331,44 +325,6 @@ function resultShare(pieces: readonly ContextPiece[], limits: Limits): number {
       : 1
   const room = limits.stepTokens - (reply?.tokens ?? 0)
   return Math.max(RESULT_TOKENS_MIN, Math.floor(room / Math.max(1, calls)))
-}
-
-const ERASED = '[erased]'
-
-/** This folder writes bodies; erased and imported ones are shown as far as possible. */
-function inputMessage(body: JsonValue, lane: 'user' | 'notification'): UserMessage {
-  const inner = isObject(body) && isObject(body['message']) ? body['message'] : null
-  const message: UserMessage =
-    inner === null ? textMessage(body) : { ...(inner as unknown as UserMessage), role: 'user' }
-  return lane === 'notification' ? { ...message, synthetic: true } : message
-}
-
-function textMessage(body: JsonValue): UserMessage {
-  const text = body === null ? ERASED : typeof body === 'string' ? body : JSON.stringify(body)
-  return { role: 'user', parts: [{ type: 'text', text }] }
-}
-
-/** An erased reply still makes its calls: a result without its call is refused by providers. */
-function assistantMessage(body: JsonValue, calls: readonly string[]): AssistantMessage {
-  if (isObject(body)) return { ...(body as unknown as AssistantMessage), role: 'assistant' }
-  const made = calls.map((id) => ({ type: 'tool-call', id, name: 'erased', input: {} }) as const)
-  return { role: 'assistant', parts: [{ type: 'text', text: ERASED }, ...made] }
-}
-
-function resultPart(
-  body: JsonValue,
-  meta: { readonly call: string; readonly outcome: string },
-): ToolResultPart {
-  const output: readonly ResultPart[] = Array.isArray(body)
-    ? (body as unknown as readonly ResultPart[])
-    : [{ type: 'text', text: typeof body === 'string' ? body : JSON.stringify(body) }]
-  const failed = meta.outcome !== 'ok'
-  return {
-    type: 'tool-result',
-    callId: meta.call,
-    output,
-    ...(failed && { isError: true }),
-  }
 }
 
 /** The body of a clearing where no handoff was in effect. */

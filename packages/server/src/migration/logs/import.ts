@@ -26,6 +26,8 @@ export interface ImportLogs extends ImportTarget {
   readonly format: LogFormat
   readonly path: string
   readonly agent: string
+  /** Hides secrets in titles. */
+  readonly mask: (text: string) => string
   readonly onFile?: (files: number, of: number) => void
 }
 
@@ -86,7 +88,7 @@ async function importLog(
       tokens: system === null ? 0 : estimateText(system, family),
     },
   })
-  const title = firstSentence(readings.flatMap(messagesOf))
+  const title = firstSentence(readings.flatMap(messagesOf), request.mask)
   const known: About = { rootId: foreign, sessionId: name, ids: [foreign], title }
   if (!(hand instanceof SessionImport)) return notImported(known, hand, lines.length)
   const writing = new LogWriting(hand, request, messageCounter(family))

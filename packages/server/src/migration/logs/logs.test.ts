@@ -75,7 +75,14 @@ async function bring(format: LogFormat, text: string): Promise<readonly string[]
 
 async function importAll(format: LogFormat, path: string, store: Store, isDryRun: boolean) {
   return await importLogs({
-    ...{ format, path, agent: 'nova', limits: LIMITS, host: { boot: 'boot', process: 1 } },
+    ...{
+      format,
+      path,
+      agent: 'nova',
+      limits: LIMITS,
+      host: { boot: 'boot', process: 1 },
+      mask: String,
+    },
     target: isDryRun ? { isDryRun, reads: store } : { isDryRun, store },
   })
 }

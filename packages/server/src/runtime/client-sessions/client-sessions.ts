@@ -12,13 +12,21 @@ import {
 } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import { Recent } from '#core/base/recent'
+import { redact } from '#core/compaction/redact/redact'
 import { readRange } from '#core/session/context/source'
 import { limitsFor } from '#core/session/limits'
 import type { Reads, Store, Tail } from '#core/store/contract'
 import { InvalidRequestError } from '#core/store/errors'
 import { newSession } from '#core/store/rules/create-session'
 import type { Entry } from '#core/store/tables/rows'
-import { type Address, findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
+import {
+  type Address,
+  findPosition,
+  firstSaid,
+  type History,
+  locate,
+  unitCount,
+} from '../../proxy/history.ts'
 import type { Identity } from '../../proxy/identify.ts'
 import { UnitTree } from '../../proxy/unit-tree.ts'
 import { addToTree, boundaryOf } from './entries.ts'
@@ -243,6 +251,12 @@ export function idOf({ client, session, agent }: Identity): SessionId {
   const own = [clientName(client), session ?? '', ...(agent === null ? [] : [agent])].join('-')
   if (isId(own)) return sessionId(own)
   return sessionId(`${clientName(client)}-${hash('sha256', own, 'hex').slice(0, 32)}`)
+}
+
+/** The first sentence of the client's user, with secrets masked; null if there is none worth showing. */
+export function clientTitle({ agent }: Identity, history: History): string | null {
+  const sentence = firstSaid(history, redact)
+  return sentence === null || agent === null ? sentence : `Sub-agent: ${sentence}`
 }
 
 /** Kept in the transcript: where the session comes from. */

@@ -27,6 +27,8 @@ import { handoffForClient } from './whole-handoff.ts'
 const CLAUDE_SUMMARY =
   'This session is being continued from a previous conversation that ran out of context.'
 
+const KEY = `sk-ant-api03-${'Ab3x'.repeat(20)}`
+
 describe('Recorder', () => {
   it.each([
     ['claude-x', {}, 200_000],
@@ -418,7 +420,7 @@ describe('Recorder', () => {
     expect(first?.meta).toMatchObject({ lane: 'notification' })
   })
 
-  it('names a session by the first sentence of the person, without the blocks of the client', async () => {
+  it('names a session by the first sentence of the person, without blocks of the client and secrets', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     const block = '<system-reminder>\nUse **tools**.\n</system-reminder>'
@@ -426,13 +428,15 @@ describe('Recorder', () => {
       role: 'user',
       content: [
         { type: 'text', text: block },
-        { type: 'text', text: '## Fix **the** gate. Then rest.' },
+        { type: 'text', text: `## Fix **the** gate with ${KEY}. Then rest.` },
       ],
     })
     const passage = await client.ask()
     for (const event of replyEvents('Done.', 100)) passage.take(event)
     await passage.end()
-    await until(async () => (await store.findSession(ID))?.title === 'Fix the gate')
+    await until(
+      async () => (await store.findSession(ID))?.title === 'Fix the gate with [secret:anthropic]',
+    )
   })
 
   it('keeps the transcript of a sub-agent separate, linked to its parent [proxy law 10]', async () => {

@@ -6,7 +6,6 @@ import type { Store } from '#core/store/contract'
 import { parseItem, readBody } from '../../proxy/body.ts'
 import {
   findPosition,
-  firstSaid,
   type History,
   locate,
   type Placed,
@@ -20,7 +19,7 @@ import { COUNT_PATH, findWire } from '../../proxy/wire/wires.ts'
 import { HandoffThread } from '../handoff-thread/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import type { ClientPrices } from './client-call.ts'
-import { ClientSessions, clientFacts } from './client-sessions.ts'
+import { ClientSessions, clientFacts, clientTitle } from './client-sessions.ts'
 import {
   frameOf,
   HARD_SHARE,
@@ -286,11 +285,10 @@ export class Recorder {
   }
 
   #title({ session, placed, identity }: Turn, state: SessionState): void {
-    const sentence = state.isTitled ? null : firstSaid(placed.history)
-    if (sentence === null) return
+    const title = state.isTitled ? null : clientTitle(identity, placed.history)
+    if (title === null) return
     state.isTitled = true
     const { store } = this.#options
-    const title = identity.agent === null ? sentence : `Sub-agent: ${sentence}`
     const named = store.findSession(session.id).then(async (row) => {
       if (row?.title === null) await store.setTitle({ sessionId: session.id, title })
     })

@@ -48,9 +48,11 @@ export function importLogsCommands(): readonly Command[] {
 
 async function run(path: string, format: LogFormat, flags: ImportLogsFlags): Promise<number> {
   const { importLogs } = await import('../../../migration/logs/import.ts')
+  const { redact: mask } = await import('#core/compaction/redact/redact')
   return await bringInto(flags, async (target, progress) => {
     const onFile = (files: number, of: number) =>
       progress.update(`Importing ${files} of ${of} logs`)
-    return await importLogs({ ...target, format, path, agent: flags.agent ?? format, onFile })
+    const { agent = format } = flags
+    return await importLogs({ ...target, format, path, agent, mask, onFile })
   })
 }
