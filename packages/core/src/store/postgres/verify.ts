@@ -63,7 +63,7 @@ async function findWrongStates(loan: LoanedClient): Promise<readonly StoreFindin
 
 async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonly StoreFinding[]> {
   const [[row] = []] = await loan.send([
-    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
+    { text: `select ${POSTGRES.session.columns}, work from session where id = $1`, values: [id] },
   ])
   if (row === undefined) return []
   let session: SessionRow
@@ -73,6 +73,7 @@ async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonl
     return [unreadableSession(id, error)]
   }
   const check = new SessionCheck(session, await prefixOf(loan, session))
+  check.addWork(row['work'] === true)
   for await (const page of pages(loan, `select ${POSTGRES.entry.columns} from entry`, id)) {
     for (const columns of page) {
       const entry = orUnreadable(() => POSTGRES.entry.decode(columns))

@@ -285,6 +285,21 @@ describe('damage', () => {
     ])
   })
 
+  it('a waiting message that nobody would look for is reported [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hi', 'hello')
+    await fixture.admit(said('waits'))
+    await store.close()
+    // In the file these differ by one bit.
+    byHand(path, 'update session set work = 0')
+    const findings = await (await open(path)).verify({})
+    expect(findings.map(({ problem }) => problem)).toEqual([
+      'session row says that there is no work, but mail waits',
+    ])
+  })
+
   it('an unreadable row is reported with its number, and the others are checked [I19, fault 69]', async () => {
     const found: Record<string, string> = {
       "update entry set meta = '(' where id & 3 = 2": 'entry 2 cannot be read',

@@ -90,6 +90,7 @@ function verifySession(
   }
   if (session === undefined) return []
   const check = new SessionCheck(session, prefixOf(db, numbers, session))
+  check.addWork(db.get('select work from session where n = ?', n)?.['work'] === 1)
   for (const [number, entry] of eachOf(db, 'entry', n, SQLITE.entry.decode)) {
     if (entry === null) check.addUnreadableEntry(number as EntryNumber)
     else check.addEntry(entry)

@@ -119,6 +119,17 @@ export class SessionCheck {
     if (problem !== null) this.#find(`mail ${mail.number} ${problem}`)
   }
 
+  /** `isMarked`: those who look for sessions with work find it by a mark of its own. */
+  addWork(isMarked: boolean): void {
+    const { control, user, notification } = this.#session.pending
+    const isRunning = this.#session.turnState === 'running'
+    const hasWork = isRunning || control + user + notification > 0
+    if (isMarked || !hasWork || this.#session.state !== 'open') return
+    this.#find(
+      `session row says that there is no work, but ${isRunning ? 'a turn runs' : 'mail waits'}`,
+    )
+  }
+
   addUnreadableMail(number: MailNumber): void {
     this.#expectMail(number)
     this.#isMailWhole = false
