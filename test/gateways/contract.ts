@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { Runtime } from '../../packages/server/src/runtime/runtime.ts'
+import { tries } from '../support/seeded-random.ts'
 import { until } from '../support/until.ts'
 
 /**
@@ -167,7 +168,10 @@ export function describeChatPlatform(
       'goes on with the next messages, whatever value a field of one message has',
       {},
       async (place) => {
-        for (const field of FIELDS) for (const value of HOSTILE) place.sayRaw({ [field]: value })
+        const all = FIELDS.flatMap((field) => HOSTILE.map((value) => ({ [field]: value })))
+        // Every fourth in `npm test`: each field with two or three values, each value in many fields.
+        const step = Math.round(all.length / tries(all.length))
+        for (const message of all.filter((_, nth) => nth % step === 0)) place.sayRaw(message)
         const last = place.say('say two')
         await until(() => place.isAcknowledged(last) && place.shown().includes('two'))
       },
