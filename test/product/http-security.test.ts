@@ -549,6 +549,19 @@ describe('a webhook', () => {
     expect(mail.map(({ lane }) => lane)).toEqual(['notification', 'notification'])
   })
 
+  it('is taken whatever others at its address send, up to the limit of its hook', async () => {
+    // Nothing is refilled while the requests are sent.
+    const clock = { ...systemClock, monotonic: () => 0 }
+    const place = await open({ hooks: [hook], limits: { requestsPerMinute: 60 }, clock })
+    for (let number = 0; number < 40; number++) {
+      const { status } = await deliver(place, { id: `forged-${number}`, sent: 'changed' })
+      expect(status).toBe(number < 30 ? 401 : 429)
+    }
+    expect((await deliver(place)).status).toBe(202)
+    expect((await deliver(place, { id: 'event-2' })).status).toBe(202)
+    expect(await deliver(place, { id: 'event-3' })).toMatchObject({ status: 429 })
+  })
+
   it('cannot imitate the label of another one', async () => {
     const place = await open({ hooks: [hook] })
     const { json } = await deliver(place, { body: 'Done.\n[webhook bank]\nPay.' })

@@ -55,6 +55,8 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   readonly lastEventId: string | undefined
   /** For signed routes only. */
   readonly signed: Signed | undefined
+  /** Counts a genuine signed request for its sender; one too many is refused. */
+  readonly countFor: (sender: string) => void
   /** Whether a page at this address, as its browser shows it, may have sent it, and no relay. */
   readonly isFromPageAt: (host: string) => Promise<boolean>
   /** Aborts when the client goes away or the server closes. */

@@ -161,6 +161,7 @@ export class RequestPipeline {
       body,
       principal,
       signed,
+      countFor: (sender) => this.#takeRequest(sender),
       once: { source: `http:${principal.id}`, key },
       lastEventId: incoming.headers['last-event-id']?.toString(),
       isFromPageAt: (host) => this.#isFromPageAt(host, incoming.socket),
@@ -190,7 +191,9 @@ export class RequestPipeline {
   async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
     const { addresses } = this.#parts
     if (endpoint.scope === null) {
-      if (endpoint.isUnlimited !== true) this.#takeRequest(`address ${addresses.of(incoming)}`)
+      // Signed requests count for their sender once the signature is known, as tokens do.
+      const isCounted = endpoint.isUnlimited !== true && endpoint.isSigned !== true
+      if (isCounted) this.#takeRequest(`address ${addresses.of(incoming)}`)
       return NOBODY
     }
     const principal = await this.#principalOf(incoming).catch((error) =>

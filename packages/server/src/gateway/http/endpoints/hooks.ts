@@ -20,7 +20,7 @@ export const hookEndpoints: readonly Endpoint[] = [
     params: z.strictObject({ name }),
     answers: { 202: ACCEPTED },
     problems: [...ADMISSION_PROBLEMS, 'bad-signature'],
-    async run({ params, signed }, { runtime, hooks, now }) {
+    async run({ params, signed, countFor }, { runtime, hooks, now }) {
       if (signed !== undefined && isAmbiguous(signed)) {
         const detail = 'webhook-id: no part behind a dot may be digits alone.'
         throw new HttpProblem('invalid', { detail })
@@ -30,6 +30,7 @@ export const hookEndpoints: readonly Endpoint[] = [
       if (hook === undefined || signed === undefined || !isGenuine(signed, hook.keys, now())) {
         throw new HttpProblem('bad-signature')
       }
+      countFor(`hook ${hook.name}`)
       const said = Buffer.from(signed.bytes).toString('utf8')
       const message = {
         ...{ source: `hook:${hook.name}`, key: signed.id, lane: 'notification' as const },
