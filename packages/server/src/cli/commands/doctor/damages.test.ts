@@ -15,7 +15,7 @@ const DAMAGES: Readonly<Record<string, string | (() => void)>> = {
   'a running compaction': `insert into operation values ('left', 1, 'model', 'manual', 'asked', 1, 37, 20, 37, 'running', '{}', 1794847300000, null, null);
     update session set operation = 'left'`,
   'messages that were taken in': `update session set delivered = json_set(delivered, '$.user', 99)`,
-  'a turn that was left': `update session set turn_state = 'running', runner = null, holder = null`,
+  'a turn that was left': `update session set turn_state = 'running', work = 1, runner = null, holder = null`,
   'an erasure that was left': `update session set state = 'erasing'`,
   'a session of another agent': `update session set agent = 'nobody'`,
   'answers that wait or were given up': `insert into reply select 900, 3, 'telegram', '7', 'a', null, 'waiting', 0, null, 0, 1794847300000, '', 0, null;
