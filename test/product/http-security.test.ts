@@ -88,7 +88,7 @@ describe('the address it listens on', () => {
     await server.close()
   })
 
-  it('has the name `localhost` only where nobody else can answer for it', async (ctx) => {
+  it('has the name `localhost` only where no other program can answer for it', async (ctx) => {
     if (process.platform !== 'linux') return ctx.skip('not run: only Linux has all of 127.0.0.0/8')
     const place = await open()
     const ask = async (url: string) => {

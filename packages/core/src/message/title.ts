@@ -5,7 +5,7 @@ const TITLE_CHARACTERS_MAX = 80
 /** Only the start of a message is searched: a pasted log contains no sentence. */
 const TEXT_MAX = 4_000
 
-/** Hides what nobody should see, such as secrets. */
+/** Masks secrets before the text is cut. */
 type Mask = (text: string) => string
 
 /** The first sentence that a person wrote; null if there is none worth showing. */

@@ -29,7 +29,7 @@ export interface ListenAddress {
 
 export interface Listening {
   readonly address: AddressInfo
-  /** Whether nobody else can listen where `localhost` leads, at this port. */
+  /** Whether no other program can listen where `localhost` leads, at this port. */
   readonly holdsLocalhost: boolean
   /** Frees the port; resolves once the last connection is closed. */
   stop(): Promise<unknown>

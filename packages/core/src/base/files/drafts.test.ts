@@ -25,7 +25,7 @@ describe('drafts of a file', () => {
     expect(readdirSync(dirname(path)).sort()).toEqual(kept.map((each) => basename(each)).sort())
   })
 
-  it('of a writer that nobody can ask about are removed once they are older than an hour', () => {
+  it('of a writer whose process cannot be checked are removed once they are older than an hour', () => {
     const place = mkdtempSync(join(folder, 'old-'))
     const draft = join(place, 'file.7-0000000a.new')
     writeFileSync(draft, '')

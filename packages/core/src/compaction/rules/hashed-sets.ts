@@ -1,6 +1,6 @@
 /**
  * Sets of words of which only the labels are kept, in as few bits as that takes (11 to 17 for a word). A word of no
- * set gets a label with a small chance, which whoever writes the sets chooses.
+ * set gets a label with a small chance; the program that writes the sets chooses it.
  *
  * Each label has a code, short if many words have the label, and no code begins with another. A hash of the word
  * and of a place in the code picks some bits of a table; the code's bit there is 1 if their sum is odd. The table

@@ -368,9 +368,9 @@ describe('continueContext', () => {
   it('remembers an undoing that a later compaction does not cover', () => {
     const revert: Said = { kind: 'revert', meta: { target: 9, previous: 0 }, body: null }
     const list = entries(input('one'), reply('two'), revert, input('three'), compaction(2))
-    const anew = build(list.slice(2), 5, 2)
+    const built = build(list.slice(2), 5, 2)
     const continued = continueContext(build(list.slice(0, 4)), list.slice(4), LIMITS)
-    expect(continued).toEqual({ ...anew, upto: 5 })
+    expect(continued).toEqual({ ...built, upto: 5 })
     expect(continued?.reverted).toBe(3)
   })
 

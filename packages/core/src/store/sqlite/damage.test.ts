@@ -285,7 +285,7 @@ describe('damage', () => {
     ])
   })
 
-  it('a waiting message that nobody would look for is reported [I26]', async () => {
+  it('a waiting message that no process would look for is reported [I26]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)

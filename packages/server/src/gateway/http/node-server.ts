@@ -113,7 +113,7 @@ export class NodeServer {
     return this.#listening.address
   }
 
-  /** Whether nobody else can answer at `localhost` and this port. */
+  /** Whether no other program can answer at `localhost` and this port. */
   get holdsLocalhost(): boolean {
     return this.#listening?.holdsLocalhost ?? false
   }
