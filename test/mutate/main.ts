@@ -24,12 +24,14 @@ import { type Placed, type Plan, placeMutants, QuickRecord, runQuickly } from '.
 const HEAVY = /^test\/(?:browser|clients|processes|rehearsal|simulation)/
 /**
  * Of the nearest test files of each mutant, those from one place up to another: the very nearest kill
- * most, and the others run with the rest alone. Those of `test/` start processes.
+ * most, and each round runs with those alone that are still left. Those of `test/` start processes.
  */
 const NEAREST = [
   { area: 'packages/', from: 0, to: 2, filesPerProcess: 12 },
   { area: 'packages/', from: 2, to: 8, filesPerProcess: 12 },
   { area: 'test/', from: 0, to: 3, filesPerProcess: 3 },
+  { area: 'packages/', from: 8, to: 30, filesPerProcess: 12 },
+  { area: 'test/', from: 3, to: 10, filesPerProcess: 3 },
 ] as const
 
 /**
@@ -107,10 +109,10 @@ function openRecord(): QuickRecord {
 }
 
 async function judgeAll(): Promise<Map<Drawn, string | null>> {
-  await judgeQuickly(NEAREST[0])
+  const [nearest, ...further] = NEAREST
+  await judgeQuickly(nearest)
   await judgeTypes()
-  await judgeQuickly(NEAREST[1])
-  await judgeQuickly(NEAREST[2])
+  for (const tests of further) await judgeQuickly(tests)
   await judgeSlowly()
   return new Map(drawn.map((each) => [each, record.killed.get(each.id) ?? null]))
 }

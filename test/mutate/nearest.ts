@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { readSource } from '../tidy/source.ts'
 
 /** Which test files reach a source, the nearest first: by imports, and by files that are run. */
@@ -8,13 +8,15 @@ export class TestGraph {
   readonly #users = new Map<string, Set<string>>()
 
   constructor(root: string) {
-    const files = globSync('{packages/*/src,packages/server/bin,test,bench}/**/*.{ts,js}', {
-      cwd: root,
-    })
+    const sources = '{packages/*/src,packages/server/bin,test,bench,examples}/**/*.{ts,js}'
+    const files = globSync(sources, { cwd: root })
+    const published = publishedFiles(root)
     for (const file of files.map((each) => each.replaceAll('\\', '/'))) {
       const { imports, mentions } = readSource(file, readFileSync(join(root, file), 'utf8'))
-      const own = imports.filter((each) => each.own && !each.typeOnly).map(({ target }) => target)
-      for (const target of [...own, ...mentions]) this.#add(target, file)
+      const loaded = imports.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)
+      for (const target of [...loaded, ...mentions]) {
+        this.#add(published.get(target) ?? target, file)
+      }
     }
     // The command is found by its name at run time, from sources or from what was built.
     this.#add('packages/server/src/cli/main.ts', 'packages/server/bin/throughline.js')
@@ -42,6 +44,20 @@ export class TestGraph {
     }
     return tests.sort((a, b) => foldersShared(b, file) - foldersShared(a, file))
   }
+}
+
+/** The files behind `@throughline/core/agent` and its like, which examples and foreign programs import. */
+function publishedFiles(root: string): ReadonlyMap<string, string> {
+  const folder = 'packages/core'
+  const { name, exports } = JSON.parse(
+    readFileSync(join(root, folder, 'package.json'), 'utf8'),
+  ) as { readonly name: string; readonly exports: { readonly [door: string]: string } }
+  return new Map(
+    Object.entries(exports).map(([door, file]) => [
+      posix.join(name, door),
+      posix.join(folder, file),
+    ]),
+  )
 }
 
 /** `test/` stands before folders that share only the package, which test other things. */

@@ -101,6 +101,9 @@ export function readSource(path: string, text: string): Source {
           mentions.push(posix.join(posix.dirname(path), node['value']))
         }
         break
+      case 'TemplateLiteral':
+        mentions.push(...eitherForm(node).map((rest) => posix.join(posix.dirname(path), rest)))
+        break
       case 'CallExpression':
         testTitles.push(...testTitle(node))
         mentions.push(...joinedPath(node).map((rest) => posix.join(posix.dirname(path), rest)))
@@ -169,6 +172,14 @@ function joinedPath(call: Node): readonly string[] {
     first?.type === 'MemberExpression' && (first['object'] as Node).type === 'MetaProperty'
   const words = rest.map(literal)
   return isHere && words.every((word) => typeof word === 'string') ? [words.join('/')] : []
+}
+
+/** `./guard.${extension}`: a source in development, and what was built from it. */
+function eitherForm(template: Node): readonly string[] {
+  const [before, after] = (template['quasis'] as Node[]).map(
+    ({ value }) => (value as unknown as { readonly cooked: string }).cooked,
+  )
+  return after === '' && /^\.[\w./-]+\.$/.test(before ?? '') ? [`${before}ts`] : []
 }
 
 function literal(node: unknown): unknown {
