@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { operationId, sessionId } from '#core/base/ids'
 import { MemoryAttempts } from '../../../../test/model/memory-attempts.ts'
-import { Allowance } from './allowance.ts'
+import { ALLOWANCE, Allowance } from './allowance.ts'
 import type { Attempt } from './attempts.ts'
 
 const A = sessionId('a')
@@ -72,4 +72,39 @@ describe('an allowance', () => {
     expect((await allowance.reserve(asked(80), 0)).kind).toBe('reserved')
     expect((await allowance.reserve(asked(30), 0)).kind).toBe('exceeded')
   })
+})
+
+it('without a word of the operator is 20 million tokens of a session and 200 of a host, in a day', () => {
+  expect(ALLOWANCE).toEqual({
+    ...{ windowMs: 86_400_000, session: { tokens: 20_000_000 }, host: { tokens: 200_000_000 } },
+  })
+})
+
+it.each([
+  ['session-tokens', { session: { tokens: 99 } }],
+  ['session-cost', { session: { cost: 9 } }],
+  ['host-tokens', { host: { tokens: 99 } }],
+  ['host-cost', { host: { cost: 9 } }],
+])(
+  'names %s as the limit that is exceeded, which frees what it asked for',
+  async (which, limits) => {
+    const allowance = new Allowance(new MemoryAttempts(), { windowMs: 1, ...limits })
+    const large = { sessionId: A, tokens: 100, cost: 10 }
+    const small = { sessionId: A, tokens: 99, cost: 9 }
+    expect(await allowance.reserve(large, 0)).toEqual({ kind: 'exceeded', which })
+    expect(await allowance.reserve(small, 0)).toEqual({
+      ...{ kind: 'reserved', release: expect.any(Function) },
+    })
+    const elsewhere = await allowance.reserve({ ...small, sessionId: B }, 0)
+    expect(elsewhere.kind).toBe(which.startsWith('host') ? 'exceeded' : 'reserved')
+  },
+)
+
+it('counts input, output and money of the calls in its window, from its first moment on', async () => {
+  const attempts = new MemoryAttempts()
+  await attempts.record(spent(50, { outputTokens: 30, at: 1_500 }))
+  const allowance = new Allowance(attempts, { windowMs: 500, host: { tokens: 100 } })
+  expect((await allowance.reserve(asked(21), 2_000)).kind).toBe('exceeded')
+  expect((await allowance.reserve(asked(20), 2_000)).kind).toBe('reserved')
+  expect((await allowance.reserve(asked(80), 2_001)).kind).toBe('reserved')
 })

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ANSWERED, breakerStateOf, failureIn, isOfTheRoute, wordOf } from './breaker.ts'
+import {
+  ANSWERED,
+  BREAKER_ATTEMPTS_MAX,
+  BREAKER_WINDOW_MS,
+  breakerStateOf,
+  failureIn,
+  failuresOf,
+  isOfTheRoute,
+  wordOf,
+} from './breaker.ts'
 
 const NOW = 10_000_000
 /** Newest first, a second apart, the newest `agoMs` ago. */
@@ -99,4 +108,51 @@ describe('the word of an outcome', () => {
   ])('%s is no failure of a route', (word, outcome) => {
     expect([wordOf(outcome), failureIn(word), isOfTheRoute(word)]).toEqual([word, null, false])
   })
+})
+
+// What one such failure does to its route: nothing, a pause after the third, a pause at once.
+it.each([
+  ['interrupted', 'closed', false],
+  ['probing', 'closed', false],
+  ['overflow', 'closed', false],
+  ['unusable:length', 'closed', false],
+  ['refused:content', 'closed', false],
+  ['refused:bad-request:400', 'closed', false],
+  ['deadline:idle', 'closed', true],
+  ['connection:reset', 'closed', true],
+  ['malformed:no-end', 'closed', true],
+  ['refused:rate-limit:429', 'closed', true],
+  ['refused:overloaded:529', 'closed', true],
+  ['refused:server-error:500', 'closed', true],
+  ['refused:no-credit:402', 'open', true],
+  ['refused:bad-key:401', 'open', true],
+  ['refused:no-credential', 'open', true],
+  ['refused:not-found:404', 'open', true],
+  ['connection:tls', 'open', true],
+  ['malformed:not-sent', 'open', true],
+  ['malformed:redirect', 'open', true],
+])('one %s leaves its route %s', (word, kind, isOfItsRoute) => {
+  expect(breakerStateOf(attempts([word]), NOW).kind).toBe(kind)
+  expect(isOfTheRoute(word)).toBe(isOfItsRoute)
+  expect(breakerStateOf(attempts(Array(3).fill(word)), NOW).kind).toBe(
+    isOfItsRoute ? 'open' : 'closed',
+  )
+})
+
+it('counts failures since the last answer, without what is no failure of the route', () => {
+  const words = ['overflow', 'deadline:idle', 'interrupted', 'connection:reset', 'answered', reset]
+  expect(failuresOf(attempts(words), NOW)).toEqual({
+    ...{ failures: 2, failedAt: NOW - 1_000, isHopeless: false },
+  })
+  expect(failuresOf(attempts([badKey, reset]), NOW)).toEqual({
+    ...{ failures: 2, failedAt: NOW, isHopeless: true },
+  })
+  expect(failuresOf(attempts([reset, badKey]), NOW).isHopeless).toBe(false)
+  expect(failuresOf([{ outcome: reset, at: NOW + 1 }], NOW)).toEqual({
+    ...{ failures: 0, failedAt: undefined, isHopeless: false },
+  })
+})
+
+it('reads the attempts of an hour, 200 at most', () => {
+  expect([BREAKER_WINDOW_MS, BREAKER_ATTEMPTS_MAX]).toEqual([3_600_000, 200])
 })

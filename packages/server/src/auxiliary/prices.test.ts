@@ -90,6 +90,78 @@ describe('costOf', () => {
     expect(costOfOne({ inputTokens: 1_000, cacheReadTokens: 1_000 })).toBe(cached * 1_000)
   })
 
+  // Dollars for a million tokens written to the cache; the others have no such price.
+  it.each([
+    ['api.anthropic.com', 'claude-opus-5-5', 5],
+    ['api.anthropic.com', 'claude-opus-5', 6.25],
+    ['api.anthropic.com', 'claude-opus-4-1', 18.75],
+    ['api.anthropic.com', 'claude-fable-5-2', 10],
+    ['api.anthropic.com', 'claude-fable-5-1', 12.5],
+    ['api.anthropic.com', 'claude-fable-5', 12.5],
+    ['api.anthropic.com', 'claude-sonnet-5-5', 2.5],
+    ['api.anthropic.com', 'claude-sonnet-5', 2.5],
+    ['api.anthropic.com', 'claude-sonnet-4-5', 3.75],
+    ['api.anthropic.com', 'claude-haiku-5-5', 0.125],
+    ['api.anthropic.com', 'claude-haiku-4-5', 1.25],
+    ['api.openai.com', 'gpt-6.1-sol', null],
+    ['api.openai.com', 'gpt-6.1-terra', 1.25],
+    ['api.openai.com', 'gpt-6-astra', 12.5],
+    ['api.openai.com', 'gpt-6-sol', 2.5],
+    ['api.openai.com', 'gpt-6-luna', 0.125],
+    ['api.openai.com', 'gpt-5.6', 5],
+    ['api.openai.com', 'gpt-5.6-terra', 2.5],
+    ['api.openai.com', 'gpt-5.6-luna', 0.25],
+    ['api.openai.com', 'gpt-5', null],
+    ['generativelanguage.googleapis.com', 'gemini-3.6-flash', null],
+  ])('knows at %s what %s takes for a write to its cache', (host, model, price) => {
+    const usage = { inputTokens: 1_000, outputTokens: 0, cacheWriteTokens: 1_000 }
+    const cost = costOf(usage, { model, baseUrl: `https://${host}/v1` })
+    expect(cost).toBe(price === null ? null : price * 1_000)
+  })
+
+  it.each([
+    ['api.openai.com', 'gpt-6.1-sol', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-6.1-terra', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-6-astra', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-6-luna', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-5.6', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-5.6-terra', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-5.6-luna', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-5.5', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-5.4', 272_000, 2, 1.5],
+    ['api.openai.com', 'gpt-5.4-mini', 272_000, 1, 1],
+    ['api.openai.com', 'gpt-5', 272_000, 1, 1],
+    ['api.anthropic.com', 'claude-haiku-5-5', 100_000, 5, 5],
+    ['api.anthropic.com', 'claude-haiku-4-5', 100_000, 1, 1],
+    ['api.anthropic.com', 'claude-opus-5', 272_000, 1, 1],
+    ['generativelanguage.googleapis.com', 'gemini-3.1-pro-preview', 200_000, 2, 1.5],
+    ['generativelanguage.googleapis.com', 'gemini-2.5-pro', 200_000, 2, 1.5],
+    ['generativelanguage.googleapis.com', 'gemini-3.6-flash', 200_000, 1, 1],
+  ])(
+    'at %s %s above %i tokens costs %f times, its output %f times',
+    (host, model, over, input, output) => {
+      const route = { model, baseUrl: `https://${host}/v1` }
+      const cost = (inputTokens: number, outputTokens: number) =>
+        costOf({ inputTokens, outputTokens }, route) ?? Number.NaN
+      const most = cost(over, 0)
+      expect(cost(over + 1, 0) / most).toBeCloseTo(input, 3)
+      const outputOfLong = cost(over + 1, 100_000) - cost(over + 1, 0)
+      expect(outputOfLong / (cost(over, 100_000) - most)).toBeCloseTo(output, 3)
+    },
+  )
+
+  it('counts what its provider reports, and nothing for tokens that were not used', () => {
+    expect(costOf({ ...usage, cost: 17 }, anthropic)).toBe(17)
+    const prices = { own: { input: 1, output: 2 } }
+    const own = { model: 'own', baseUrl: 'http://127.0.0.1/v1' }
+    const used = { inputTokens: 3, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+    expect(costOf(used, own, prices)).toBe(3)
+    expect(costOf({ ...used, cacheWriteTokens: 1 }, own, prices)).toBeNull()
+    // A provider that counts its cache beside the input makes no negative price.
+    const beside = { inputTokens: 1, outputTokens: 0, cacheReadTokens: 10 }
+    expect(costOf(beside, own, { own: { input: 5, output: 1, cacheRead: 1 } })).toBe(10)
+  })
+
   it('charges more for the whole of a long request where the maker does', () => {
     const short = { inputTokens: 272_000, outputTokens: 1_000, cacheReadTokens: 72_000 }
     const gpt = { model: 'gpt-6-sol', baseUrl: 'https://api.openai.com/v1' }
