@@ -39,6 +39,8 @@ tools.push(
   tool('change'),
   tool('pids'),
   tool('refuse'),
+  tool('names'),
+  tool('escape'),
 )
 if (mode === 'forged') {
   tools = [
@@ -135,6 +137,17 @@ function run(id: Id, params: Asked['params']): unknown {
     }
     case 'vast':
       return process.stdout.write(`{"jsonrpc":"2.0","id":${id},"x":"${'v'.repeat(20_000_000)}"}\n`)
+    case 'names': {
+      const names = Array.from({ length: 200_000 }, (_, n) => `"${n}":0`).join()
+      return process.stdout.write(`{"jsonrpc":"2.0","id":${id},${names}}\n`)
+    }
+    case 'escape': {
+      // It leads a group of its own, keeps our pipes, and never stops writing.
+      const code = 'const more = () => process.stdout.write("x".repeat(65536), more); more()'
+      const child = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'inherit' })
+      writeFileSync(trace, `${child.pid}`)
+      return child.once('spawn', () => process.exit(8))
+    }
     case 'slow':
       return slow(id, params._meta?.progressToken, Number(params.arguments?.['stepMs'] ?? 300))
     case 'flood':
@@ -155,7 +168,7 @@ function run(id: Id, params: Asked['params']): unknown {
 
 /** Deeper than a stack; by hand, because our own would not write it either. */
 function deepSchema(id: Id): void {
-  const schema = `${'{"properties":{"a":'.repeat(50_000)}{}${'}}'.repeat(50_000)}`
+  const schema = `${'{"properties":{"a":'.repeat(20_000)}{}${'}}'.repeat(20_000)}`
   const result = `{"tools":[{"name":"deep","inputSchema":${schema}}]}`
   process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`)
 }

@@ -61,6 +61,34 @@ async function official(
   })
 }
 
+interface Asked {
+  readonly id?: unknown
+  readonly method?: string
+}
+
+/** A server with the tool `one`, by hand; what `handle` has answered is left to it. */
+async function byHand(
+  handle: (request: IncomingMessage, response: ServerResponse, asked: Asked) => boolean,
+): Promise<string> {
+  return await listen((request, response, body) => {
+    const asked = JSON.parse(body || '{}') as Asked
+    if (handle(request, response, asked)) return
+    const { id, method } = asked
+    const capabilities = { tools: {} }
+    const serverInfo = { name: 'x', version: '1' }
+    const results: { readonly [method: string]: object } = {
+      initialize: { protocolVersion: '2025-06-18', serverInfo, capabilities },
+      'tools/list': { tools: [{ name: 'one', inputSchema: { type: 'object' } }] },
+    }
+    const result = results[method ?? '']
+    if (result === undefined) {
+      return response.writeHead(method?.startsWith('notifications/') ? 202 : 404).end()
+    }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+}
+
 describe('a server with a URL', () => {
   it('gets its calls with the headers it asks for', async () => {
     const seen: string[] = []
@@ -198,5 +226,48 @@ describe('a server with a URL', () => {
     expect(outcome).toBe('error')
     expect(output).toContain('more than 16777216 bytes')
     await until(async () => (await call('bad__long')).outcome === 'ok')
+  })
+
+  it('that ends its stream and asks for no pause is called once a second', async () => {
+    const calls: number[] = []
+    const url = await byHand((request, response) => {
+      if (request.method !== 'GET') return false
+      calls.push(performance.now())
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end('retry: 0\nid: a\ndata:\n\n')
+      return true
+    })
+    await openWorld({ bad: address(url) })
+    await until(() => calls.length >= 3)
+    const [first = 0, second = 0, third = 0] = calls
+    expect(second - first).toBeGreaterThan(900)
+    expect(third - second).toBeGreaterThan(900)
+  })
+
+  it('that streams lines without an end is ended, also if it calls them something else', async () => {
+    const url = await byHand((request, response) => {
+      if (request.method !== 'GET') return false
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('x\n\n'.repeat(50_000))
+      return true
+    })
+    const { servers } = await openWorld({ bad: address(url) })
+    await until(() => servers.problems.length > 0)
+    expect(servers.problems.join()).toContain('more than 300000 values within 10 s')
+  })
+
+  it('ends its lines with line feeds: returns have no effect', async () => {
+    const url = await byHand((_, response, { id, method }) => {
+      if (method !== 'tools/call') return false
+      const said = (text: string) => {
+        const result = { content: [{ type: 'text', text }] }
+        return `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}`
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`: a comment\r${said('no')}\r\n\r\n${said('yes')}\r\n\r\n`)
+      return true
+    })
+    const { call } = await openWorld({ odd: address(url) })
+    expect(await call('odd__one')).toEqual({ outcome: 'ok', output: 'yes' })
   })
 })

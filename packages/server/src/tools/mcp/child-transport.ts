@@ -6,9 +6,10 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import type { Clock } from '#core/base/clock'
-import { endGroup, startGroup } from '../process/posix.ts'
+import { endEscapedProcesses, endGroup, startGroup } from '../process/posix.ts'
 import { shortText } from './clean-text.ts'
 import { FloodGauge } from './flood.ts'
+import { MessageMeter } from './message-meter.ts'
 import type { McpServerFailure } from './server-failure.ts'
 
 /**
@@ -29,7 +30,6 @@ export interface GroupWatch {
   remove(pid: number): void
 }
 
-export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 /**
  * The limit of unread answers, which stay in our memory: a server may send requests and never read.
  */
@@ -47,9 +47,11 @@ export class ChildTransport implements Transport {
   readonly #clock: Clock
   readonly #groups: GroupWatch
   readonly #gauge: FloodGauge
+  readonly #meter: MessageMeter
   readonly #ended = Promise.withResolvers<void>()
   #child: ChildProcess | null = null
-  #pieces: Buffer[] = []
+  /** The beginning of a line whose end has not come; the buffer is longer. */
+  #line = Buffer.alloc(0)
   #lineBytes = 0
   #lastWords = ''
   #verdict: string | null = null
@@ -62,6 +64,7 @@ export class ChildTransport implements Transport {
     this.#clock = clock
     this.#groups = groups
     this.#gauge = new FloodGauge(clock)
+    this.#meter = new MessageMeter(this.#gauge, 'line')
   }
 
   /** Why it ended, as far as is known, and what it wrote last to its standard error. */
@@ -74,7 +77,7 @@ export class ChildTransport implements Transport {
   async start(): Promise<void> {
     const { command, args, folder, env } = this.#terms
     const begun = Promise.withResolvers<void>()
-    const child = startGroup(command, args, { folder, env, stdin: 'pipe' })
+    const child = startGroup(command, args, { folder, env, stdin: 'pipe', isMarked: true })
     this.#child = child
     child.once('error', (error) => {
       const code = 'code' in error ? String(error.code) : 'unknown'
@@ -138,23 +141,30 @@ export class ChildTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#verdict !== null || this.#judge(this.#gauge.add({ bytes: chunk.length }))) return
+    if (this.#verdict !== null || this.#judge(this.#meter.add(chunk))) return
     let from = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      this.#pieces.push(chunk.subarray(from, end))
+      this.#keep(chunk.subarray(from, end))
       from = end + 1
-      const line = Buffer.concat(this.#pieces).toString('utf8')
-      this.#pieces = []
+      const line = this.#line.toString('utf8', 0, this.#lineBytes)
+      this.#line = Buffer.alloc(0)
       this.#lineBytes = 0
       if (this.#judge(this.#gauge.add({ messages: 1 }))) return
       this.#take(line)
     }
-    if (from === chunk.length) return
-    this.#pieces.push(chunk.subarray(from))
-    this.#lineBytes += chunk.length - from
-    if (this.#lineBytes > MESSAGE_BYTES_MAX) {
-      this.#judge(`it sent one message of more than ${MESSAGE_BYTES_MAX} bytes`)
+    this.#keep(chunk.subarray(from))
+  }
+
+  /** Copied, because a chunk of one byte holds much more memory, and a line may come in millions of them. */
+  #keep(piece: Buffer): void {
+    const bytes = this.#lineBytes + piece.length
+    if (bytes > this.#line.length) {
+      const larger = Buffer.allocUnsafe(2 * bytes)
+      this.#line.copy(larger, 0, 0, this.#lineBytes)
+      this.#line = larger
     }
+    piece.copy(this.#line, this.#lineBytes)
+    this.#lineBytes = bytes
   }
 
   #take(line: string): void {
@@ -171,9 +181,6 @@ export class ChildTransport implements Transport {
   /** True: it is being ended for misbehaving. */
   #judge(offence: string | null): boolean {
     if (offence === null) return false
-    const child = this.#child
-    child?.stdout?.destroy()
-    child?.stderr?.destroy()
     this.#endGroup('force')
     this.#end(`${offence}, so it was ended`)
     return true
@@ -182,10 +189,20 @@ export class ChildTransport implements Transport {
   #end(verdict: string): void {
     if (this.#verdict !== null) return
     this.#verdict = verdict
-    this.#pieces = []
-    const pid = this.#child?.pid
-    if (pid !== undefined) this.#groups.remove(pid)
-    this.#ended.resolve()
+    this.#line = Buffer.alloc(0)
+    // A process that escaped may hold them open, and write on.
+    this.#child?.stdout?.destroy()
+    this.#child?.stderr?.destroy()
+    void this.#endEscaped()
     this.onclose?.()
+  }
+
+  async #endEscaped(): Promise<void> {
+    const pid = this.#child?.pid
+    if (pid !== undefined) {
+      await endEscapedProcesses(pid).catch(() => {})
+      this.#groups.remove(pid)
+    }
+    this.#ended.resolve()
   }
 }

@@ -1,16 +1,18 @@
 import { type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Clock } from '#core/base/clock'
 import { FloodGauge } from './flood.ts'
+import { MessageMeter } from './message-meter.ts'
 import { type McpServerFailure, ServerFailureError } from './server-failure.ts'
 
 /**
  * A server at a URL. Requests go only to the origin that the operator named: redirects are refused,
  * so that no response can make us send a key elsewhere or fetch internal resources.
  */
-/** One answer, or one event of a stream; a stream of many events has no time limit. */
-const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 /** The most unanswered requests: a server may send requests forever and never read our answers. */
 export const UNANSWERED_MAX = 100
+/** Between two connections for a stream that ends. */
+const PAUSE_MS = 1_000
+const PAUSE_MS_MAX = 30_000
 
 export class HttpTransport extends StreamableHTTPClientTransport {
   /** Why we ended the connection. */
@@ -35,11 +37,14 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       fetch: guardedFetch(address.origin, { gauge, offend }),
       redirectPolicy: 'same-origin',
       reconnectionOptions: {
-        initialReconnectionDelay: 1_000,
-        maxReconnectionDelay: 30_000,
+        initialReconnectionDelay: PAUSE_MS,
+        maxReconnectionDelay: PAUSE_MS_MAX,
         reconnectionDelayGrowFactor: 2,
         maxRetries: 5,
       },
+      // A server may ask for any pause: with none, we would call it as fast as it answers.
+      reconnectionScheduler: (reconnect, pauseMs) =>
+        clock.after(Math.min(Math.max(pauseMs, PAUSE_MS), PAUSE_MS_MAX), reconnect),
     })
   }
 }
@@ -65,21 +70,31 @@ function guardedFetch(origin: string, guard: Guard): FetchLike {
       await response.body?.cancel()
       throw new ServerFailureError('it answered with a redirect, which is never followed')
     }
-    return bounded(response, guard)
+    return bounded(response, { ...guard, isGet: init?.method === 'GET' })
   }
 }
 
-function bounded(response: Response, { gauge, offend }: Guard): Response {
+/**
+ * JSON needs none, and events end with line feeds: one more mark for the end of a line would make the
+ * parser of events slow, and count lines that the meter does not.
+ */
+const RETURN = 0x0d
+
+function bounded(
+  response: Response,
+  { gauge, offend, isGet }: Guard & { readonly isGet: boolean },
+): Response {
   if (response.body === null) return response
-  const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
-  const size = isStream ? eventSize() : wholeSize()
+  // What answers a GET is read as a stream, whatever it says that it is.
+  const isStream =
+    isGet || response.headers.get('content-type')?.includes('text/event-stream') === true
+  // A stream of many events has no time limit.
+  const meter = new MessageMeter(gauge, isStream ? 'empty-line' : 'never')
   const body = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        const isLarge = size(chunk) > MESSAGE_BYTES_MAX
-        const offence = isLarge
-          ? `it sent one message of more than ${MESSAGE_BYTES_MAX} bytes`
-          : gauge.add({ bytes: chunk.length })
+      transform(sent, controller) {
+        const chunk = sent.filter((byte) => byte !== RETURN)
+        const offence = meter.add(chunk)
         if (offence === null) return controller.enqueue(chunk)
         controller.error(new ServerFailureError(offence))
         offend(offence)
@@ -88,33 +103,4 @@ function bounded(response: Response, { gauge, offend }: Guard): Response {
   )
   const { status, statusText, headers } = response
   return new Response(body, { status, statusText, headers })
-}
-
-function wholeSize(): (chunk: Uint8Array) => number {
-  let bytes = 0
-  return (chunk) => {
-    bytes += chunk.length
-    return bytes
-  }
-}
-
-const LINE_FEED = 10
-const RETURN = 13
-
-/** The bytes of the largest event that this chunk is part of; an empty line ends an event. */
-function eventSize(): (chunk: Uint8Array) => number {
-  let bytes = 0
-  let lineBytes = 0
-  return (chunk) => {
-    let largest = 0
-    for (const byte of chunk) {
-      bytes += 1
-      if (byte === LINE_FEED) {
-        largest = Math.max(largest, bytes)
-        if (lineBytes === 0) bytes = 0
-        lineBytes = 0
-      } else if (byte !== RETURN) lineBytes += 1
-    }
-    return Math.max(largest, bytes)
-  }
 }
