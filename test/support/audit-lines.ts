@@ -20,9 +20,10 @@ export function judge(lines: readonly Told[], store: Vouching | null = null) {
   prover.judge(store)
   const { findings } = prover
   const broken = LOG_LAWS.flatMap((law) =>
-    findings.kept(law).map(({ problem, marks }) => {
+    findings.kept(law).map(({ problem, sessionId, marks, mail }) => {
       const places = marks.map(({ file, line }) => `${file}:${line}`).join(' ')
-      return `${law}: ${problem} [${places}]`
+      const about = sessionId === 's' ? '' : ` (${sessionId})`
+      return `${law}${about}: ${problem} [${places}]${mail === undefined ? '' : ` of ${mail}`}`
     }),
   )
   const unproven = [...findings.unproven].map(

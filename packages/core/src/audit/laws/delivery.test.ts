@@ -3,6 +3,7 @@ import {
   acquired,
   admitted,
   compaction,
+  created,
   delivered,
   type Facts,
   judge,
@@ -20,17 +21,17 @@ describe('delivery', () => {
     [
       'of mail admitted twice',
       [...START, admitted(1), admitted(1)],
-      ['delivery: message 1 was admitted twice []'],
+      ['delivery: message 1 was admitted twice [] of 1'],
     ],
     [
       'of mail admitted in two lanes',
       [...START, admitted(1, 2), admitted(2, 2, 'control')],
-      ['delivery: message 2 was admitted twice []'],
+      ['delivery: message 2 was admitted twice [] of 2'],
     ],
     [
       'that passes over a message',
       [...START, admitted(1, 2), delivered(2, 2)],
-      ['delivery: message 1 (user) was passed over: 2 was delivered []'],
+      ['delivery: message 1 (user) was passed over: 2 was delivered [] of 1'],
     ],
     [
       'that passes over one that was withdrawn',
@@ -79,7 +80,7 @@ describe('delivery', () => {
     expect(judge(lines(2))).toMatchObject({
       ...{ broken: [], unproven: ['delivery 1 message 1 of s'] },
     })
-    const passed = ['delivery: message 1 (user) was passed over: 2 was delivered []']
+    const passed = ['delivery: message 1 (user) was passed over: 2 was delivered [] of 1']
     expect(judge(lines(1)).broken).toEqual(passed)
     const clean = [...START, admitted(1, 2), released(), next(2), delivered(3, 2, other)]
     expect(judge(clean).broken).toEqual(passed)
@@ -93,7 +94,19 @@ describe('delivery', () => {
       delivered(4, 3, { log: 'c', fence: 3 }),
     ]
     expect(judge(lines).broken).toEqual([
-      'delivery: message 2 (user) was passed over: 3 was delivered []',
+      'delivery: message 2 (user) was passed over: 3 was delivered [] of 2',
+    ])
+  })
+
+  it('is excused by a death that clean holders followed, and by none within one holder', () => {
+    const dead = [...START, admitted(1, 3)]
+    const [b, c] = [{ log: 'b' } as const, { log: 'c', fence: 3 } as const]
+    const clean = [next(2), released(2, 'released', b), acquired(3, 2, { log: 'c' })]
+    const unproven = ['delivery 1 message 1 of s']
+    expect(judge([...dead, ...clean, delivered(3, 2, c)])).toMatchObject({ broken: [], unproven })
+    const both = [next(2), delivered(3, 1, other), delivered(4, 3, other)]
+    expect(judge([...dead, ...both]).broken).toEqual([
+      'delivery: message 2 (user) was passed over: 3 was delivered [] of 2',
     ])
   })
 
@@ -105,6 +118,8 @@ describe('delivery', () => {
     expect(waiting(admitted(1, 3), ['message withdrawn', { mailbox: { from: 3, to: 3 } }])).toBe(2)
     expect(waiting(admitted(1, 2), admitted(3, 4, 'notification'))).toBe(4)
     expect(waiting(admitted(1, 2, 'control'))).toBe(0)
+    expect(waiting(admitted(1, 2, 'of no lane'))).toBe(0)
+    expect(waiting(admitted(1, 4), delivered(2, 2), delivered(3, 4))).toBe(0)
   })
 
   const compacted = [
@@ -122,7 +137,7 @@ describe('delivery', () => {
     const left = 'arrived during a compaction, and the next turn did not take it'
     const answered = (...lines: readonly Told[]) => judge([...compacted, ...lines]).broken
     expect(answered(turn('started', 2, 4), turn('ended', 2, 5))).toEqual([
-      `delivery: message 2 ${left} [0:9 0:11]`,
+      `delivery: message 2 ${left} [0:9 0:11] of 2`,
     ])
     const both = delivered(6, 2, { to: 3 })
     expect(answered(both, turn('started', 2, 6), turn('ended', 2, 7))).toEqual([])
@@ -130,10 +145,71 @@ describe('delivery', () => {
     expect(answered(delivered(5, 2), turn('started', 2, 5), turn('ended', 2, 6))).toEqual([])
     const failed = turn('ended', 2, 5, { reason: 'failed' })
     expect(answered(turn('started', 2, 4), failed)).toEqual([])
+    const gone: Told = ['message withdrawn', { mailbox: { from: 2, to: 3 } }]
+    expect(answered(gone, turn('started', 2, 4), turn('ended', 2, 5))).toEqual([])
     const withdrawn: Told = ['message withdrawn', { mailbox: { from: 2, to: 2 } }]
     expect(answered(withdrawn, turn('started', 2, 4), turn('ended', 2, 5))).toEqual([
-      `delivery: message 3 ${left} [0:9 0:12]`,
+      `delivery: message 3 ${left} [0:9 0:12] of 3`,
     ])
+  })
+})
+
+describe('mail that arrived during a compaction', () => {
+  const during = (mailbox: Facts['mailbox'], entry = 2) =>
+    compaction('committed', { entry, ...(mailbox !== undefined && { mailbox }) })
+  const left = (number: number, places: string) =>
+    `delivery: message ${number} arrived during a compaction, and the next turn did not take it [${places}] of ${number}`
+  const answers = (number: number, entry: number) => [
+    turn('started', number, entry),
+    turn('ended', number, entry + 1),
+  ]
+  const first = [...START, compaction('started')]
+  const second = { from: 2, to: 3 }
+  const running = [
+    ...[...START, admitted(1), delivered(2, 1), turn('started', 1, 2)],
+    ...[compaction('started', { entry: 2 }), admitted(2, 3)],
+  ]
+
+  it.each<[string, readonly Told[], readonly string[]]>([
+    [
+      'is due in the first turn of a holder, too',
+      [...first, admitted(1), during({ from: 1, to: 1 }), ...answers(1, 2)],
+      [left(1, '0:5 0:7')],
+    ],
+    ['may be none', [...first, during(undefined), ...answers(1, 2)], []],
+    [
+      'may be notifications, which can wait',
+      [...first, admitted(1, 1, 'notification'), during({ from: 1, to: 1 }), ...answers(1, 2)],
+      [],
+    ],
+    [
+      'is due in the turn after the one that runs',
+      [...running, during(second, 3), turn('ended', 1, 4), ...answers(2, 5)],
+      [left(2, '0:8 0:11')],
+    ],
+    [
+      'is not due in the turn that begins with the end of the one before',
+      [...running, during(second, 3), turn('ended', 1, 4), ...answers(2, 4), ...answers(3, 6)],
+      [left(2, '0:8 0:13')],
+    ],
+    [
+      'may have been taken by the turn that ran',
+      [
+        ...[...running, delivered(4, 2, { to: 3 }), during(second, 5)],
+        ...[turn('ended', 1, 6), ...answers(2, 7)],
+      ],
+      [],
+    ],
+    [
+      'may have been taken in part by the turn that ran',
+      [
+        ...[...running, delivered(3, 2), during(second, 4)],
+        ...[turn('ended', 1, 5), ...answers(2, 6)],
+      ],
+      [left(3, '0:9 0:12')],
+    ],
+  ])('%s', (_, lines, broken) => {
+    expect(judge(lines).broken).toEqual(broken)
   })
 })
 
@@ -162,6 +238,14 @@ describe('an unanswered message', () => {
         'unanswered: message 2 is unanswered and was shortened although other messages were present [0:6]',
       ],
     ],
+    [
+      'shortened beside another one that was',
+      3,
+      { whole: [], clipped: [{ from: 1, to: 2 }] },
+      [
+        'unanswered: message 1 is unanswered and was shortened although other messages were present [0:6]',
+      ],
+    ],
     ['shortened and alone', 2, { whole: [], clipped: [{ from: 1, to: 1 }] }, []],
   ])('%s', (_, entry, facts, broken) => {
     expect(unanswered([...open, shown(entry, facts)])).toEqual(broken)
@@ -181,5 +265,13 @@ describe('an unanswered message', () => {
       'unanswered: message 1 is unanswered, and a context of turn-2 lacks it [0:9]',
     ])
     expect(later(2, 'failed')).toEqual([])
+    const unseen = [
+      ...[created, acquired(1, 0), admitted(1), delivered(1, 1), turn('started', 1, 1)],
+      ...[turn('ended', 1, 2), turn('started', 2, 2)],
+      shown(2, { operationId: 'turn-2', whole: [] }),
+    ]
+    expect(unanswered(unseen)).toEqual([
+      'unanswered: message 1 is unanswered, and a context of turn-2 lacks it [0:8]',
+    ])
   })
 })

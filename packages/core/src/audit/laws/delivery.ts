@@ -27,9 +27,8 @@ export function judgeDelivery(
     judgeOrder(sessionId, spans, lane, findings)
     const delivered = session.delivered[lane]
     for (const { from, to } of session.admitted[lane].without(delivered, session.withdrawn)) {
-      if (to > delivered.max) waiting += to - Math.max(from, delivered.max + 1) + 1
-      if (from > delivered.max) continue
-      if (isUntold(spans, lane, from)) findings.open(law, `message ${from} of ${sessionId}`)
+      if (from > delivered.max) waiting += to - from + 1
+      else if (isUntold(spans, lane, from)) findings.open(law, `message ${from} of ${sessionId}`)
       else {
         const problem = `message ${from} (${lane}) was passed over: ${delivered.max} was delivered`
         findings.broken({ law, problem, sessionId, marks: [], mail: from })

@@ -11,7 +11,7 @@ import {
   type Told,
   turn,
 } from '../../../../../test/support/audit-lines.ts'
-import type { Vouching } from './prover.ts'
+import { Prover, type Vouching } from './prover.ts'
 
 describe('a whole log', () => {
   it('breaks no law, and its lines are counted', () => {
@@ -40,16 +40,37 @@ describe('a whole log', () => {
   })
 })
 
+it('counts nothing before it has read a line', () => {
+  expect(new Prover().figures).toEqual({
+    ...{ lines: 0, sessions: 0, compactions: 0, messages: 0, meanwhile: 0, waiting: 0 },
+  })
+})
+
 describe('births', () => {
   it.each<[string, readonly Told[], readonly string[]]>([
     ['none', [acquired()], ['births: no line records its creation [0:1]']],
     ['two', [created, created], ['births: it was born twice [0:1 0:2]']],
     [
+      'many',
+      [created, created, created, created],
+      ['0:1 0:2', '0:1 0:2 0:3', '0:1 0:2 0:4'].map(
+        (places) => `births: it was born twice [${places}]`,
+      ),
+    ],
+    [
+      'of another session',
+      [created, ['lease acquired', { sessionId: 't', fence: 1, entry: 1 }]],
+      ['births (t): no line records its creation [0:2]'],
+    ],
+    [
       'an unknown one',
       [['session created', { reason: 'found', entry: 1 }]],
       ['births: it was born in a way that does not exist [0:1]'],
     ],
-    ['a fork', [['session created', { reason: 'forked', entry: 1 }]], []],
+    ...['created', 'afresh', 'imported', 'forked'].map(
+      (reason) =>
+        [reason, [['session created', { reason, entry: 1 }]], []] as [string, Told[], string[]],
+    ),
   ])('%s', (_, lines, broken) => {
     expect(judge(lines).broken).toEqual(broken)
   })
@@ -72,6 +93,29 @@ describe('fences', () => {
       'acquired twice',
       [created, acquired(), acquired(1, 1, other)],
       ['fences: fence 1 was acquired twice [0:2 1:3]'],
+    ],
+    [
+      'acquired again and again',
+      [created, acquired(), acquired(1, 1, other), acquired()],
+      [
+        'fences: fence 1 was acquired twice [0:2 1:3]',
+        'fences: fence 1 was acquired twice [0:2 0:4]',
+      ],
+    ],
+    [
+      'between two acquisitions of another process',
+      [...[...START, released(), acquired(2), released(2), acquired(3)], acquired(2, 1, other)],
+      ['fences: fence 2 had two holders [1:7 0:2]'],
+    ],
+    [
+      'at the first of two acquisitions of another process',
+      [created, acquired(2), released(2), acquired(3), acquired(2, 1, other)],
+      ['fences: fence 2 had two holders [1:5 0:2]'],
+    ],
+    [
+      'given up again and used again',
+      [...START, released(), acquired(2), released(2), turn('started', 1, 2, { fence: 2 })],
+      ['fences: fence 2 was given up, and then used again [0:5 0:6]'],
     ],
     [
       'that go back in one log',
@@ -160,6 +204,53 @@ describe('entries and bases', () => {
       ['entries: entry 6 comes after 7 [0:5 0:6]'],
     ],
     [
+      'entries that go back twice',
+      [
+        ...START,
+        turn('started', 1, 5),
+        compaction('started', { entry: 3 }),
+        compaction('failed', { entry: 4 }),
+      ],
+      [
+        'entries: entry 3 comes after entry 5 [0:3 0:4]',
+        'entries: entry 4 comes after entry 5 [0:4 0:5]',
+      ],
+    ],
+    [
+      'an entry before where the same holder began again',
+      [...START, released(), acquired(2, 5), turn('started', 1, 4, { fence: 2 })],
+      ['entries: entry 4 comes after entry 5 [0:4 0:5]'],
+    ],
+    [
+      'an entry that was there when the same holder began again',
+      [...START, released(), acquired(2, 7), delivered(7, 1, { fence: 2 })],
+      ['entries: entry 7 occurs twice [0:4 0:5]'],
+    ],
+    [
+      'a base that the same holder found when it began again',
+      [
+        ...[created, acquired(1, 9, { base: 3 }), released(), acquired(2, 9, { base: 5 })],
+        compaction('started', { base: 4, entry: 9, fence: 2 }),
+      ],
+      ['bases: c1 starts from entry 4, but entry 5 is newer [0:5]'],
+    ],
+    [
+      'a compaction from the base before the last one',
+      [
+        ...[...START, compaction('started'), compaction('committed', { entry: 5 })],
+        compaction('started', { operationId: 'c2', base: 4, entry: 5 }),
+      ],
+      ['bases: c2 starts from entry 4, but entry 5 is newer [0:5]'],
+    ],
+    [
+      'a compaction from the base that a failed one left',
+      [
+        ...[...START, compaction('started'), compaction('failed', { entry: 5 })],
+        compaction('started', { operationId: 'c2', base: 0, entry: 5 }),
+      ],
+      [],
+    ],
+    [
       'a base that the next holder does not know',
       [created, acquired(1, 1, { base: 3 }), acquired(2, 1, { base: 2, log: 'b' })],
       ['bases: entry 3 was the base, then 2 [0:2 1:3]'],
@@ -201,6 +292,40 @@ describe('compactions', () => {
         compaction('failed', { operationId: 'c2' }),
       ],
       ['overlap: c2 started while c1 ran [0:3 0:4]'],
+    ],
+    [
+      'that another one replaces',
+      [
+        ...[...START, compaction('started'), compaction('started', { operationId: 'c2' })],
+        compaction('failed', { operationId: 'c2' }),
+      ],
+      ['endings: c1 never ended [0:3]', 'overlap: c2 started while c1 ran [0:3 0:4]'],
+    ],
+    [
+      'that start while one runs, after the end of another',
+      [
+        ...[...START, compaction('started'), compaction('failed', { operationId: 'c2' })],
+        compaction('started', { operationId: 'c3' }),
+      ],
+      [
+        'endings: c1 never ended [0:3]',
+        'endings: c2 ended without having started [0:4]',
+        'overlap: c3 started while c1 ran [0:3 0:5]',
+      ],
+    ],
+    [
+      'under another fence',
+      [...START, compaction('started'), acquired(2), compaction('failed', { fence: 2 })],
+      ['identity: the fence of c1 was 1 and then 2 [0:3 0:5]'],
+    ],
+    [
+      'of two bases that only end',
+      [...START, compaction('failed'), compaction('failed', { base: 1 })],
+      [
+        'identity: the base of c1 was 0 and then 1 [0:3 0:4]',
+        'endings: c1 ended twice [0:3 0:4]',
+        'endings: c1 ended without having started [0:3]',
+      ],
     ],
     [
       'that start twice',
@@ -261,6 +386,27 @@ describe('compactions', () => {
     ])
   })
 
+  it.each([
+    ['preflight', 'model', true],
+    ['preflight', 'rewrite', true],
+    ['reactive', 'model', true],
+    ['reactive', 'digest', false],
+    ['preflight', 'clearing', false],
+    ['background', 'model', false],
+    ['idle', 'rewrite', false],
+  ] as const)('started as %s and written by %s: the turn waits: %s', (trigger, by, waits) => {
+    const started = (reason: string) =>
+      judge([...START, compaction('started', { trigger, by, reason })])
+    const broken = waits ? ['prompt: a turn waited for the model of c1 [0:3]'] : []
+    expect(started('the next step does not fit')).toMatchObject({ broken, unproven: [] })
+    expect(started('the next step does not fit; waiting for a model is configured').broken).toEqual(
+      [],
+    )
+    expect(
+      judge([...START, compaction('started'), compaction('failed', { trigger, by })]).broken,
+    ).toEqual([])
+  })
+
   it('are unproven if a process died', () => {
     const next = acquired(2, 1, { log: 'b' })
     expect(judge([...START, compaction('started'), next])).toMatchObject({
@@ -306,6 +452,34 @@ describe('turns', () => {
       'that only end',
       [...START, turn('ended', 1, 2)],
       ['endings: turn-1 ended without having started [0:3]'],
+      [],
+    ],
+    [
+      'that only end, twice',
+      [...START, turn('ended', 1, 2), turn('ended', 2, 3)],
+      [
+        'endings: turn-2 ended without having started [0:4]',
+        'endings: turn-1 ended without having started [0:3]',
+      ],
+      [],
+    ],
+    [
+      'that the holder after the next one ends',
+      [
+        ...[...START, turn('started', 1, 1), next(), acquired(3, 1, { log: 'c' })],
+        turn('ended', 1, 2, { log: 'c', fence: 3 }),
+      ],
+      [],
+      [],
+    ],
+    [
+      'that only end, after a holder that ended its own',
+      [
+        ...[...START, next(), turn('started', 1, 1, own), turn('ended', 1, 2, own)],
+        ...[released(2, 'released', { log: 'b' }), acquired(3, 2, { log: 'c' })],
+        turn('ended', 5, 3, { log: 'c', fence: 3 }),
+      ],
+      ['endings: turn-5 ended without having started [1:8]'],
       [],
     ],
     [

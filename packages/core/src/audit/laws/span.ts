@@ -57,7 +57,6 @@ export class Span {
   leftWaiting: LeftWaiting[] | null = null
   #appended: number
   #owed: Owed[] | null = null
-  #tookMail = false
   #tookUserMail = false
   #turnEndedAt: number | null = null
   #open: OpenMail | null = null
@@ -177,7 +176,6 @@ export class Span {
       }
       before.to = Math.max(before.to, mailbox.to)
     }
-    this.#tookMail = true
     if (lane === 'user') this.#tookUserMail = true
   }
 
@@ -187,9 +185,9 @@ export class Span {
       broken('endings', `${this.turn.id} never ended, and ${id} started`, this.turn.mark)
     }
     this.turn = { id, mark }
-    if (this.inherited === null) this.firstStarted ??= this.turn
+    this.firstStarted ??= this.turn
     // A turn that begins in the commit that ended the last one answers its own input.
-    if (!this.#tookMail && line.entry === this.#turnEndedAt) return
+    if (line.entry === this.#turnEndedAt) return
     for (const owed of this.#owed ?? []) owed.turn ??= id
   }
 
@@ -203,7 +201,6 @@ export class Span {
     }
     this.turn = null
     this.#settleOwed({ line, mark }, id)
-    this.#tookMail = false
     this.#tookUserMail = false
     this.#turnEndedAt = line.entry ?? null
   }
