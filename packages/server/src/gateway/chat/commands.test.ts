@@ -6,11 +6,15 @@ import type { Session, SessionSummary } from '../../runtime/runtime.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
 import {
   activity,
+  type CommandedSession,
   costText,
+  POLICIES,
   readTyped,
   runSlashCommand,
   SLASH_COMMANDS,
   type SlashName,
+  unknownText,
+  usageText,
 } from './commands.ts'
 
 async function talk() {
@@ -174,4 +178,212 @@ describe('a command from a chat', () => {
     ])
     expect(costText({ cost: 0, unpricedCalls: 0 })).toBe('0.00')
   })
+})
+
+it.each<[string, ReturnType<typeof readTyped>]>([
+  [' \n', { kind: 'nothing' }],
+  [' Hello. ', { kind: 'say', text: ' Hello. ' }],
+  [' //stop now ', { kind: 'say', text: '/stop now' }],
+  [' /stop ', { kind: 'command', name: 'stop', rest: '' }],
+  ['/pin\n rule  Be brief. ', { kind: 'command', name: 'pin', rest: 'rule  Be brief.' }],
+  ['/dice 6', { kind: 'unknown', name: 'dice' }],
+  ['/toString', { kind: 'unknown', name: 'toString' }],
+  ['/', { kind: 'unknown', name: '' }],
+])('what is typed as %j is read', (line, typed) => {
+  expect(readTyped(line, SLASH_COMMANDS)).toEqual(typed)
+})
+
+it('an unknown command is answered with what to do', () => {
+  expect(unknownText('dice')).toBe(
+    'There is no command /dice; /help lists them. Start with two slashes to send this to the agent.',
+  )
+})
+
+describe('what a command asks of its session, and says', () => {
+  const once = { source: 'quay', key: '7' }
+  const admitted = { kind: 'admitted', sessionId: 's', mail: 3 }
+  const hit = (number: number, text: string | null) => ({
+    entry: {
+      ...{ number, kind: 'input' },
+      message: text === null ? null : { role: 'user', parts: [{ type: 'text', text }] },
+    },
+  })
+  const noRoom = { kind: 'turned-down', why: 'no-room', tokensAfter: 9_000, limit: 5_000 }
+  const undone = 'The compaction is undone: the agent sees the older messages again.'
+  const soonUndone = 'The compaction will be undone before the next step, if the messages fit.'
+  const stored = 'The older messages are still stored: /search WORDS finds them.'
+  const nothing =
+    'Nothing found. A hit needs only one of the words, in any form; a phrase in quotation marks must match exactly.'
+  const search = { text: 'sea', limit: 5, neighbours: 0 }
+
+  interface Answers {
+    readonly summary?: object | null
+    readonly admission?: object
+    readonly end?: object | null
+    readonly hits?: object
+  }
+
+  it.each<[Exclude<SlashName, 'new'>, string, Answers, readonly unknown[], string]>([
+    ['stop', '', { summary: { state: 'turn' } }, [['stop', once]], 'Stopping.'],
+    ['stop', '', { summary: null }, [['stop', once]], 'Stopping.'],
+    [
+      'compact',
+      '',
+      {},
+      [
+        ['compact', once],
+        ['outcome', 3],
+      ],
+      'Compacted.',
+    ],
+    [
+      ...(['compact', 'the harbour', { end: null }] as const),
+      [
+        ['compact', { ...once, focus: 'the harbour' }],
+        ['outcome', 3],
+      ],
+      'Compaction requested; you can continue meanwhile.',
+    ],
+    [
+      ...(['compact', '', { admission: { ...admitted, kind: 'duplicate' } }] as const),
+      ...([
+        [
+          ['compact', once],
+          ['outcome', 3],
+        ],
+        'Compacted.',
+      ] as const),
+    ],
+    ...Object.entries({
+      conflict: 'Not done: an earlier request had the same key and other content.',
+      full: 'Not done: too many requests are queued. Try again later.',
+      'too-large': 'Not done: that is too long.',
+      'unknown-agent': 'There is no such agent.',
+      unknown: 'There is no session yet.',
+      gone: 'This session was purged.',
+    }).map(
+      ([kind, said]): [Exclude<SlashName, 'new'>, string, Answers, readonly unknown[], string] => [
+        'compact',
+        '',
+        { admission: { kind } },
+        [['compact', once]],
+        said,
+      ],
+    ),
+    ['undo', '', { summary: null }, [], 'No compaction is in effect.'],
+    [
+      'undo',
+      '',
+      {},
+      [
+        ['revert', once],
+        ['outcome', 3],
+      ],
+      undone,
+    ],
+    [
+      'undo',
+      '',
+      { end: null },
+      [
+        ['revert', once],
+        ['outcome', 3],
+      ],
+      soonUndone,
+    ],
+    [
+      ...([
+        'undo',
+        '',
+        { end: noRoom },
+        [
+          ['revert', once],
+          ['outcome', 3],
+        ],
+      ] as const),
+      `Not done: without the compaction at #4 the context would be 9,000 of 8,000 tokens, and 3,000 must stay free for the next message. ${stored}`,
+    ],
+    [
+      ...(['undo', '', { end: { ...noRoom, why: 'out-of-date' } }] as const),
+      [
+        ['revert', once],
+        ['outcome', 3],
+      ],
+      'Not done: the session has changed since it was shown.',
+    ],
+    ['status', '', { summary: null }, [], 'There is no session yet.'],
+    ['search', 'sea', {}, [['search', search]], nothing],
+    [
+      ...(['search', 'sea', { hits: { found: [], note: 'Half of it.' } }] as const),
+      ...([[['search', search]], `${nothing}\nHalf of it.`] as const),
+    ],
+    [
+      ...(['search', 'sea'] as const),
+      { hits: { found: [hit(2, 'The\nsea. '), hit(5, null)], note: 'Half of it.' } },
+      ...([[['search', search]], '#2 input: The sea.\n#5 input:\nHalf of it.'] as const),
+    ],
+    ['pin', '', { summary: null }, [], 'No pins.'],
+    [
+      'pin',
+      'a b',
+      { summary: null, end: null },
+      [
+        ['pin', { ...once, name: 'a', text: 'b' }],
+        ['outcome', 3],
+      ],
+      'Will be pinned as `a` with the next step, if it fits.',
+    ],
+    ['pin', 'a -', { summary: null }, [], 'There is no pin `a`.'],
+    [
+      'pin',
+      'rule -',
+      { end: null },
+      [
+        ['pin', { ...once, name: 'rule', text: null }],
+        ['outcome', 3],
+      ],
+      'Pin `rule` will be removed with the next step.',
+    ],
+    ['pin', 'a`b.c x', {}, [], 'Not done: a pin name has 1 to 64 letters, digits, "_" or "-".'],
+  ])('/%s %s with %j', async (name, rest, answers, asked, said) => {
+    const { admission = admitted, end = { kind: 'done' }, hits = { found: [] } } = answers
+    const summary = { state: 'idle', compaction: 4, windowTokens: 8_000, pins: ['rule'] }
+    const requests: unknown[] = []
+    const note = (verb: string, answer: unknown) => async (request: unknown) => {
+      requests.push([verb, request])
+      return answer
+    }
+    const session = {
+      summary: async () =>
+        answers.summary === null ? undefined : { ...summary, ...answers.summary },
+      ...{ stop: note('stop', admission), compact: note('compact', admission) },
+      ...{ revert: note('revert', admission), pin: note('pin', admission) },
+      ...{ search: note('search', hits), controlOutcome: note('outcome', end) },
+    } as unknown as CommandedSession
+    expect(await runSlashCommand({ name, rest }, session, { once, draw: CHAT_DRAWING })).toBe(said)
+    expect(requests).toEqual(asked)
+  })
+})
+
+it('each state of a session, and each way to treat messages, has its words', () => {
+  const summary = { isCompacting: false, lastTurn: null, waiting: 0 }
+  const said = (fields: object) => activity({ ...summary, ...fields } as SessionSummary)
+  expect(said({ state: 'waiting-for-compaction' })).toBe('compacting first; your message is safe')
+  expect(said({ state: 'waiting-for-model', waiting: 1 })).toBe(
+    'waiting for the model; your message is safe, 1 queued',
+  )
+  expect(said({ state: 'waiting-for-approval' })).toBe(
+    'paused at a spending limit, until the operator continues it',
+  )
+  expect(said({ state: 'idle', isCompacting: true, lastTurn: 'failed' })).toBe(
+    'compacting in the background',
+  )
+  expect(POLICIES).toEqual({
+    ...{ steer: 'enter it between two steps', queue: 'wait for the next turn' },
+    ...{ interrupt: 'end it', collect: 'are collected for the next turn' },
+  })
+  const used = { calls: 1, inputTokens: 1_234, outputTokens: 5_678, cost: 0 }
+  expect(usageText({ ...used, cachedTokens: 1, unpricedCalls: 0 })).toBe(
+    '1,234 tokens in (1 cached), 5,678 out, cost 0.00',
+  )
 })

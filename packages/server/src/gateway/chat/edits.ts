@@ -54,6 +54,5 @@ function isVersion(mail: Mail, { source, key }: NewMessage): boolean {
 
 function isNewer({ key }: Mail, message: NewMessage, edit: string): boolean {
   const known = key?.slice(`${message.key}:edit:`.length) ?? ''
-  if (known === '') return false
   return known.length === edit.length ? known > edit : known.length > edit.length
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
-import { SILENT } from '#core/base/logger'
+import type { Logger } from '#core/base/logger'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type { ReplyRow } from '#core/store/tables/rows'
 import { Timeline } from '../../../../../test/simulation/timeline.ts'
@@ -12,7 +12,7 @@ const S = sessionId('s')
 const TYPING_MS = 4_000
 
 /** `Live` on virtual time, over a platform that records its typing indicators. */
-function open() {
+function open({ edits = true, sent = null as Error | null, isEnded = false } = {}) {
   const timeline = new Timeline()
   const clock = {
     now: () => timeline.now,
@@ -21,17 +21,24 @@ function open() {
   }
   const signs: string[] = []
   const displayed: string[] = []
+  const requests: unknown[] = []
+  const logged: unknown[] = []
   const waiting: { readonly key: string }[] = []
   const platform: Platform = {
     name: 'test',
     account: 'bot',
     capabilities: {
-      ...{ edits: true, threads: false, images: false, nonce: true },
+      ...{ edits, threads: false, images: false, nonce: true },
       ...{ lengthMax: 1_000, editEveryMs: 1_000, typingMs: TYPING_MS },
     },
     start: () => {},
-    send: async ({ text }) => ({ kind: 'sent', id: String(displayed.push(text)) }),
-    edit: async ({ id, text }) => {
+    send: async (out) => {
+      requests.push([timeline.now, 'send', out])
+      if (sent !== null) throw sent
+      return { kind: 'sent', id: String(displayed.push(out.text)) }
+    },
+    edit: async ({ id, text, nonce }) => {
+      requests.push([timeline.now, 'edit', id, text, nonce])
       displayed[Number(id) - 1] = text
       return { kind: 'sent', id }
     },
@@ -61,6 +68,7 @@ function open() {
   let emit: (event: RuntimeEvent) => void = () => {}
   const runtime = {
     async *events(_: object, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
+      if (isEnded) throw new Error('no events')
       while (!signal.aborted) {
         yield await new Promise<RuntimeEvent>((resolve) => {
           emit = resolve
@@ -72,7 +80,12 @@ function open() {
     },
   }
   const showing = new ReplyPresenter({ platform, drafts, clock })
-  const live = new Live({ platform, runtime, presenter: showing, clock, logger: SILENT })
+  const note = (level: string) => (fields: object, text: string) => {
+    logged.push([level, fields, text])
+  }
+  const silent = { debug: note('debug'), info: note('info') }
+  const logger: Logger = { ...silent, warn: note('warn'), error: note('error') }
+  const live = new Live({ platform, runtime, presenter: showing, clock, logger })
   live.start()
   const pass = (ms: number) => timeline.run(timeline.now + ms, () => false)
   const say = async (text: string, attempt = 'a') => {
@@ -91,12 +104,19 @@ function open() {
     emit({ type: 'stored', cursor: 1, at: 0, sessionId: S, kind, operationId: null, facts })
     await pass(1)
   }
+  const tell = async (event: object) => {
+    await pass(1)
+    const which = { sessionId: S, turn: 1, step: 1, attempt: 'a' }
+    emit({ type: 'live', ...which, ...event } as unknown as RuntimeEvent)
+    await pass(1)
+  }
   const count = async (ms: number) => {
     signs.length = 0
     await pass(ms)
     return signs.length
   }
-  return { live, signs, stored, pass, count, say, displayed: displayed, waiting, kept }
+  const told = { displayed, requests, logged, signs }
+  return { ...told, live, stored, pass, count, say, tell, waiting, kept }
 }
 
 describe('the typing indicator', () => {
@@ -119,6 +139,18 @@ describe('the typing indicator', () => {
     await stored('turn started')
     await pass(6 * 60_000)
     expect(await count(60 * 60_000)).toBe(0)
+    await live.close()
+  })
+
+  it('lasts five minutes without an event, to the millisecond', async () => {
+    const { live, stored, signs, pass } = open()
+    live.watch(S, 'room')
+    live.watch(S, 'room')
+    expect(signs).toEqual(['room', 'room'])
+    await stored('turn started')
+    await pass(60 * 60_000)
+    // At once, and then every four seconds, the last after five minutes.
+    expect(signs).toHaveLength(3 + (5 * 60) / 4)
     await live.close()
   })
 
@@ -203,5 +235,124 @@ describe('a growing answer', () => {
     await pass(EDIT_MS)
     expect(displayed).toEqual(['Half of it all, by another process.'])
     await live.close()
+  })
+})
+
+describe('a notice', () => {
+  it('is sent once under its code, and not when it only changes', async () => {
+    const { live, tell, requests } = open()
+    live.watch(S, 'room')
+    await tell({ kind: 'notice', text: 'It takes long.', code: 'slow' })
+    await tell({ kind: 'notice', text: 'Still.', code: 'slow', isUpdate: true })
+    await tell({ kind: 'notice', text: 'Of another.', code: 'slow', sessionId: 'other' })
+    await tell({ kind: 'tool', text: 'Of no interest.' })
+    await tell({ type: 'stored', kind: 'compaction committed', cursor: 9, facts: { warning: 'W' } })
+    expect(requests).toEqual([
+      [1, 'send', { address: 'room', text: 'It takes long.', nonce: 's-1-slow' }],
+      [9, 'send', { address: 'room', text: 'W', nonce: 's-9' }],
+    ])
+    await live.close()
+  })
+
+  it('that cannot be shown is logged', async () => {
+    const err = new Error('socket')
+    const { live, tell, logged } = open({ sent: err })
+    live.watch(S, 'room')
+    await tell({ kind: 'notice', text: 'It takes long.', code: 'slow' })
+    expect(logged).toEqual([['warn', { sessionId: S, err }, 'notice not shown']])
+    await live.close()
+  })
+})
+
+describe('previews', () => {
+  it('are edits of one message, no more often than the platform allows', async () => {
+    const { live, say, pass, requests } = open()
+    live.watch(S, 'room')
+    await say('One')
+    await say(' two')
+    expect(requests).toEqual([])
+    await pass(1_000)
+    await say(' three')
+    await say(' four')
+    await pass(5_000)
+    const send = { address: 'room', text: 'One two …', nonce: 's-1-0' }
+    expect(requests).toEqual([
+      [1_001, 'send', send],
+      [2_005, 'edit', '1', 'One two three four …', 's-1-0'],
+    ])
+    await live.close()
+  })
+
+  it('begin again with another attempt, and with what an attempt takes back', async () => {
+    const { live, say, tell, pass, displayed } = open()
+    live.watch(S, 'room')
+    await say('One')
+    await say('Two', 'b')
+    await tell({ kind: 'void' })
+    await pass(1_000)
+    expect(displayed).toEqual(['Two …'])
+    await tell({ kind: 'void', attempt: 'b' })
+    await say('Three', 'b')
+    await pass(1_000)
+    expect(displayed).toEqual(['Three …'])
+    await live.close()
+  })
+
+  it('show no blank text, and nothing where messages cannot be edited', async () => {
+    const { live, say, pass, requests } = open()
+    live.watch(S, 'room')
+    await say(' \n')
+    await pass(5_000)
+    expect(requests).toEqual([])
+    await live.close()
+    const plain = open({ edits: false })
+    plain.live.watch(S, 'room')
+    await plain.say('One')
+    await plain.pass(5_000)
+    expect(plain.requests).toEqual([])
+    await plain.live.close()
+  })
+
+  it('of an earlier turn do not hold up those of the next', async () => {
+    const { live, say, tell, pass, displayed } = open()
+    live.watch(S, 'room')
+    await say('One')
+    await tell({ type: 'stored', kind: 'turn started', facts: { turn: 2 } })
+    await tell({ kind: 'delta', turn: 2, text: 'Two' })
+    await pass(1_000)
+    expect(displayed).toEqual(['Two …'])
+    await live.close()
+  })
+
+  it('that fail are logged', async () => {
+    const err = new Error('socket')
+    const { live, say, pass, logged } = open({ sent: err })
+    live.watch(S, 'room')
+    await say('One')
+    await pass(1_000)
+    expect(logged).toEqual([['warn', { sessionId: S, err }, 'growing answer not shown']])
+    await live.close()
+  })
+
+  it('are missing, and replies are not, when events cannot be followed', async () => {
+    const { live, pass, logged, signs } = open({ isEnded: true })
+    live.watch(S, 'room')
+    await pass(1)
+    expect(logged).toEqual([
+      ['error', { err: new Error('no events') }, 'events cannot be followed'],
+    ])
+    expect(signs).toEqual(['room'])
+    await live.close()
+  })
+
+  it('end with the chat gateway', async () => {
+    const { live, stored, say, pass, requests, signs } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await say('One')
+    await live.close()
+    signs.length = 0
+    await pass(60_000)
+    expect([requests, signs]).toEqual([[], []])
   })
 })

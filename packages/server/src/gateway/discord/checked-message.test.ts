@@ -41,7 +41,61 @@ function replaced(value: unknown, [first, ...rest]: readonly number[], put: unkn
 
 describe('checkMessage', () => {
   it('reads what Discord sends', () => {
-    expect(checkMessage(whole)).toMatchObject(whole)
+    expect(checkMessage(whole)).toEqual(whole)
+  })
+
+  it('leaves out or replaces what it cannot read', () => {
+    const [id, channel_id] = ['10', '20']
+    const bare = { id, channel_id, author: { id: '5' }, content: '', type: 0 }
+    const nothing = { content: '', embeds: [], attachments: [] }
+    expect(checkMessage(bare)).toEqual({
+      ...{ ...bare, ...nothing, mentions: [], message_snapshots: [], sticker_items: [] },
+      author: { id: '5', username: '', global_name: null },
+      ...{ edited_timestamp: null, referenced_message: null, flags: 0 },
+    })
+    const torn = {
+      ...{ ...bare, edited_timestamp: 7, flags: '1', sticker_items: {} },
+      author: { id: '5', username: 7, global_name: 7, bot: 'yes' },
+      ...{ mentions: [7, { id: 'x' }, { id: '7', username: 'bob' }] },
+      ...{ embeds: [7, { title: 7, description: 'B' }], attachments: [null, {}] },
+      ...{ message_snapshots: [7, {}, { message: { content: 7 } }] },
+      referenced_message: { author: { id: '6' } },
+    }
+    expect(checkMessage(torn)).toEqual({
+      ...{ ...bare, edited_timestamp: null, flags: 0, sticker_items: [] },
+      author: { id: '5', username: '', global_name: null },
+      mentions: [{ id: '7', username: 'bob', global_name: null }],
+      embeds: [{ title: '', description: 'B' }],
+      attachments: [{ url: '', filename: 'file', size: 0 }],
+      message_snapshots: [{ message: nothing }],
+      referenced_message: {
+        ...{ author: { id: '6', username: '', global_name: null }, content: '' },
+      },
+    })
+    for (const referenced_message of [null, 7, { author: { id: 'x' } }]) {
+      expect(checkMessage({ ...bare, referenced_message })?.referenced_message).toBeNull()
+    }
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['a text', 'x'],
+    ['one without an id', { ...whole, id: undefined }],
+    ['one with an id of another kind', { ...whole, id: '1a' }],
+    ['one with a longer id', { ...whole, id: '1'.repeat(21) }],
+    ['one without a channel', { ...whole, channel_id: 20 }],
+    ['one without an author', { ...whole, author: null }],
+    ['one whose author has no id', { ...whole, author: { username: 'ada' } }],
+    ['one without a type', { ...whole, type: '0' }],
+    ['one without a text', { ...whole, content: null }],
+  ])('refuses %s, and keeps its place if it has an id', (_what, value) => {
+    expect(checkMessage(value)).toBeNull()
+    const id = (value as { id?: unknown } | null)?.id
+    const placed = {
+      ...{ id: '10', channel_id: '30', author: { id: '', username: '' }, type: -1 },
+      ...{ content: '', mentions: [], embeds: [], attachments: [], edited_timestamp: null },
+    }
+    expect(unreadableAt(value, '30')).toEqual(id === '10' ? placed : null)
   })
 
   it('accepts only messages that every reader can handle', () => {

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { Client, Events, GatewayIntentBits, MessageFlags, Options } from 'discord.js'
 
 /** discord.js with its connection and rate limits, but without its caches. */
 
 const API_URL = 'https://discord.com/api'
 const REQUEST_MS_MAX = 15_000
+const NONCE_LENGTH_MAX = 25
 /** Shorter rate-limit delays are waited out here; the caller handles longer ones. */
 const LIMIT_WAIT_MS_MAX = 5_000
 
@@ -80,4 +82,10 @@ export function refusalText(code: number): string {
 /** Discord rejected the token; no connection was made. */
 export function isTokenInvalid(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'TokenInvalid'
+}
+
+/** Discord accepts 25 characters; the same reply must always get the same nonce. */
+export function nonceOf(nonce: string): string {
+  if (nonce.length <= NONCE_LENGTH_MAX) return nonce
+  return createHash('sha256').update(nonce).digest('base64url').slice(0, NONCE_LENGTH_MAX)
 }

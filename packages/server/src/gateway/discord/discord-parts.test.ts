@@ -18,8 +18,9 @@ import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import type { PlatformHandlers } from '../chat/platform.ts'
 import { fetchAttachments } from './attachments.ts'
 import { BotLoopGuard, noticeFor } from './bot-loop-guard.ts'
+import { isTokenInvalid, refusalText } from './client.ts'
 import { accountOf, DiscordTokenError, discordFailure, isInaccessible } from './failure.ts'
-import { attachmentsOf, readDiscordMessage } from './incoming.ts'
+import { attachmentsOf, isSaid, readDiscordMessage } from './incoming.ts'
 import { findLastToolCall } from './last-tool-call.ts'
 import { findMark, type MailReads, snowflakeAt, timeOf } from './resume-point.ts'
 import { commandList, isCommand, typedForm } from './slash.ts'
@@ -38,6 +39,36 @@ describe('readMessage', () => {
       where,
       answersAll,
     })
+
+  it('reads every field', () => {
+    expect(read({ content: 'hi' })).toEqual({
+      ...{ key: '10', address: '20', text: 'hi' },
+      chat: { kind: 'group', id: '20', isAddressed: false },
+      sender: { id: '5', name: 'Ada', isBot: false },
+    })
+    const answered = { referenced_message: { author: { id: '7' }, content: 'x'.repeat(201) } }
+    const bot = { author: { id: '5', username: 'ada', global_name: null, bot: true } }
+    const edited_timestamp = '2026-01-01T00:00:00Z'
+    const read2 = readDiscordMessage({ ...base, ...answered, ...bot, edited_timestamp } as never, {
+      ...{ self: '1', where: { isPrivate: true, chat: '30' }, answersAll: false },
+    })
+    expect(read2).toEqual({
+      ...{ key: '10', edit: '1767225600000', address: '20', text: '', answers: 'x'.repeat(200) },
+      chat: { kind: 'private', id: '30', isAddressed: true },
+      sender: { id: '5', name: 'ada (<@5>)', isBot: true },
+    })
+    expect(read({ edited_timestamp: 'x' })).not.toHaveProperty('edit')
+    expect(read({ webhook_id: '9' }).sender.isBot).toBe(true)
+    expect(read({ content: 'a <@!1> b' })).toMatchObject({
+      ...{ text: 'a  b', chat: { isAddressed: true } },
+    })
+    expect(read({ content: '<@9> hi' }).text).toBe('<@9> hi')
+  })
+
+  it('takes messages and replies of people for said, and nothing else', () => {
+    const types = Array.from({ length: 47 }, (_, type) => type)
+    expect(types.filter((type) => isSaid({ type }))).toEqual([0, 19])
+  })
 
   it('removes the bot’s own mention and keeps other ids beside their names', () => {
     const mentions = [{ id: '7', username: 'bob', global_name: null }]
@@ -79,8 +110,12 @@ describe('readMessage', () => {
   })
 
   it('reports unsupported parts and the time of the last edit', () => {
-    expect(read({ flags: 1 << 13 }).unsupported).toContain('voice')
-    expect(read({ sticker_items: [{}] }).unsupported).toContain('stickers')
+    const says = (fields: object) => read(fields).unsupported
+    const voice = 'I cannot listen to voice messages; please write it.'
+    expect(says({ flags: 1 << 13, poll: {}, sticker_items: [{}] })).toBe(voice)
+    expect(says({ poll: {}, sticker_items: [{}] })).toBe('I cannot read polls; please write it.')
+    expect(says({ sticker_items: [{}] })).toBe('I cannot see stickers; please write it.')
+    expect(says({ flags: 1 << 12, sticker_items: [] })).toBeUndefined()
     expect(read({ edited_timestamp: '1970-01-01T00:00:01Z' }).edit).toBe('1000')
     expect(read({})).not.toHaveProperty('edit')
   })
@@ -256,7 +291,14 @@ describe('SlashCommandHandler', () => {
 
   it('never shows a late private answer to the channel, whether the command was answered or not', async () => {
     const { log, slash, closing, take } = openHandler()
-    await take(async () => {
+    await take(async (incoming) => {
+      expect(incoming).toEqual({
+        ...{ key: 'interaction-77', address: '20', text: '/status' },
+        chat: { kind: 'private', id: '20', isAddressed: true },
+        sender: { id: '5', name: 'ada', isBot: false },
+        attachments: expect.any(Function),
+      })
+      expect(await incoming.attachments()).toEqual([])
       expect(await slash.answer('reply-of-a-session', 'words')).toBeNull()
       expect(await slash.answer('answer-interaction-77', 'all is well')).toBe('88')
       closing.abort()
@@ -298,7 +340,7 @@ describe('discordFailure', () => {
     ],
     ['a broken connection', new Error('socket'), 'outage'],
   ])('classifies %s', (_, error, why) => {
-    expect(discordFailure(error)).toMatchObject({ kind: 'failed', why })
+    expect(discordFailure(error)).toEqual({ kind: 'failed', why, text: expect.any(String) })
   })
 
   it('says what Discord answered, without the request', () => {
@@ -314,14 +356,34 @@ describe('discordFailure', () => {
       new RateLimitError({ retryAfter, sublimitTimeout } as ConstructorParameters<
         typeof RateLimitError
       >[0])
-    expect(discordFailure(limited(500, 2_000))).toMatchObject({ why: 'rate', retryAfterMs: 2_000 })
-    expect(discordFailure(limited(700, 0))).toMatchObject({ why: 'rate', retryAfterMs: 700 })
+    const text = 'Discord asks for fewer messages'
+    const rate = (retryAfterMs: number) => ({ kind: 'failed', why: 'rate', retryAfterMs, text })
+    expect(discordFailure(limited(500, 2_000))).toEqual(rate(2_000))
+    expect(discordFailure(limited(700, 0))).toEqual(rate(700))
   })
 
   it('recognizes a channel that cannot be read, now or later', () => {
     const statuses = [400, 401, 403, 404, 405, 500]
     expect(statuses.filter((status) => isInaccessible(refused(status, 0)))).toEqual([403, 404])
     expect(isInaccessible(new Error('socket'))).toBe(false)
+  })
+})
+
+describe('why Discord ended the connection', () => {
+  it('is said with what an operator can do', () => {
+    expect(refusalText(4004)).toBe(
+      'Discord refuses the token of the bot: put a new one where the configuration says.',
+    )
+    expect(refusalText(4014)).toBe(
+      'Discord refuses what the bot wants to read: switch on "Message Content Intent" for it.',
+    )
+    expect(refusalText(4011)).toBe('Discord closed the connection for good (code 4011).')
+  })
+
+  it('is known of a token before there is a connection', () => {
+    expect(isTokenInvalid(Object.assign(new Error('x'), { code: 'TokenInvalid' }))).toBe(true)
+    expect(isTokenInvalid(Object.assign(new Error('x'), { code: 'Other' }))).toBe(false)
+    expect([new Error('x'), { code: 'TokenInvalid' }].map(isTokenInvalid)).toEqual([false, false])
   })
 })
 
@@ -332,16 +394,26 @@ describe('slash commands of Discord', () => {
   }
 
   it('are offered with their options', () => {
-    const offered = Object.fromEntries(commandList().map(({ name, ...rest }) => [name, rest]))
-    expect(offered['search']).toMatchObject({
-      type: 1,
-      options: [{ name: 'words', type: 3, required: true }],
+    const command = (name: string, description: string, ...options: readonly object[]) => ({
+      ...{ name, description, type: 1, options: options.map((each) => ({ ...each, type: 3 })) },
     })
-    expect(offered['compact']?.options).toMatchObject([{ name: 'focus', type: 3 }])
-    expect(offered['compact']?.options[0]).not.toHaveProperty('required')
-    expect(offered['pin']?.options.map(({ name }) => name)).toEqual(['name', 'text'])
-    expect(offered['status']?.options).toEqual([])
-    for (const { description } of Object.values(offered)) expect(description).not.toBe('')
+    const words = { name: 'words', description: 'what to look for', required: true }
+    expect(commandList()).toEqual([
+      command('stop', 'stop the running turn'),
+      command('compact', 'compact this conversation now', {
+        ...{ name: 'focus', description: 'what the summary should be about' },
+      }),
+      command('undo', 'undo the newest compaction; the older messages are back'),
+      command('new', 'start a new session; the old one stays'),
+      command('status', 'show how full the context is and what is running'),
+      command('search', 'search this conversation, compacted parts included', words),
+      command(
+        ...(['pin', 'keep a text word for word; - removes it'] as const),
+        { name: 'name', description: 'a short name for the text' },
+        { name: 'text', description: 'the text to keep; - removes it' },
+      ),
+      command('help', 'this list'),
+    ])
   })
 
   it.each<[string, object, boolean]>([
@@ -505,9 +577,8 @@ describe('fetchAttachments', () => {
         terms,
       )
       expect(ten).toHaveLength(10)
-      expect(ten[0]).toMatchObject({
-        ...{ type: 'file', name: 'a.txt', source: { kind: 'base64', mediaType: 'text/plain' } },
-      })
+      const source = { kind: 'base64', mediaType: 'text/plain', data: 'eHh4' }
+      expect(ten[0]).toEqual({ type: 'file', name: 'a.txt', source })
     })
   })
 })

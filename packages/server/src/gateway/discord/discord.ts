@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { type APIMessage, type Client, Events, Routes } from 'discord.js'
 import { type Clock, pause } from '#core/base/clock'
@@ -23,6 +22,7 @@ import { checkMessage, isSnowflake, unreadableAt } from './checked-message.ts'
 import {
   isTokenInvalid,
   newDiscordClient,
+  nonceOf,
   refusalText,
   TOKEN_REFUSED,
   WITHOUT_EFFECTS,
@@ -67,7 +67,6 @@ export interface DiscordTerms {
 
 const TYPING_MS = 9_000
 const SEND_AGAIN_MS = 250
-const NONCE_LENGTH_MAX = 25
 const OWN_MAX = 1_000
 const FEEDS_MAX = 10_000
 const RETRY_MS = 1_000
@@ -177,7 +176,7 @@ export class DiscordPlatform implements Platform {
       if (sent.content.trim() !== content.trim()) return await this.edit({ ...out, id: sent.id })
       return { kind: 'sent', id: sent.id }
     } catch (error) {
-      return discordFailure(error)
+      return this.#failed(error)
     }
   }
 
@@ -187,7 +186,7 @@ export class DiscordPlatform implements Platform {
       await this.#client.rest.patch(Routes.channelMessage(address, id), { body })
       return { kind: 'sent', id }
     } catch (error) {
-      return discordFailure(error)
+      return this.#failed(error)
     }
   }
 
@@ -196,9 +195,15 @@ export class DiscordPlatform implements Platform {
       await this.#client.rest.delete(Routes.channelMessage(address, id))
       return { kind: 'sent', id }
     } catch (error) {
-      const failure = discordFailure(error)
+      const failure = this.#failed(error)
       return failure.why === 'gone' ? { kind: 'sent', id } : failure
     }
+  }
+
+  #failed(error: unknown): ReturnType<typeof discordFailure> {
+    // discord.js forgets the token at the first 401, which may pass; then it would ask nothing more.
+    this.#client.rest.setToken(this.#terms.token)
+    return discordFailure(error)
   }
 
   async showTyping(address: string): Promise<void> {
@@ -389,10 +394,4 @@ export class DiscordPlatform implements Platform {
   #warn(error: unknown, sentence: string): void {
     this.#terms.logger.warn({ reason: errorKind(error) }, sentence)
   }
-}
-
-/** Discord accepts 25 characters; the same reply must always get the same nonce. */
-function nonceOf(nonce: string): string {
-  if (nonce.length <= NONCE_LENGTH_MAX) return nonce
-  return createHash('sha256').update(nonce).digest('base64url').slice(0, NONCE_LENGTH_MAX)
 }

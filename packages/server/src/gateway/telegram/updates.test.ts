@@ -23,14 +23,18 @@ const read = (message: object, kind?: 'message' | 'edited_message') =>
   readUpdate(update(message, kind), me, async () => [])
 
 it('reads a message of a person', () => {
-  expect(read({ text: 'Hello.' })).toMatchObject({
-    ...{ key: '5:3', address: '5', text: 'Hello.' },
+  expect(read({ text: 'Hello.' })).toEqual({
+    ...{ key: '5:3', address: '5', text: 'Hello.', attachments: expect.any(Function) },
     chat: { kind: 'private', id: '5', isAddressed: false },
     sender: { id: '5', name: 'Ann Lee', isBot: false },
   })
-  for (const name of ['edit', 'answers', 'unsupported']) {
-    expect(read({ text: 'Hello.' })).not.toHaveProperty(name)
-  }
+  expect(read({ caption: 'Look.', photo: [{ file_id: 'f' }] })?.text).toBe('Look.')
+  expect(read({ photo: [] })).toBeNull()
+  expect(read({ voice: {} })?.text).toBe('')
+  const edit = read({ text: 'Hello!', edit_date: 77 }, 'edited_message')
+  expect([edit?.key, edit?.edit]).toEqual(['5:3', '770000000009'])
+  expect(read({ text: 'a' }, 'edited_message')?.edit).toBe('00000000009')
+  expect(read({ text: 'a', chat: { ...group, type: 'channel' } })?.chat.kind).toBe('group')
 })
 
 it('ignores an update without a chat, text or file, or one that names another bot', () => {
@@ -87,6 +91,20 @@ it.each<readonly [string, Partial<Message> | object, boolean]>([
     { text: 'Hi @our_bot', entities: [{ type: 'bold', offset: 3, length: 8 }] },
     false,
   ],
+  [
+    'another, by a link',
+    { text: 'Hi', entities: [{ type: 'text_mention', offset: 0, length: 2, user: from }] },
+    false,
+  ],
+  [
+    'our name below a picture',
+    {
+      ...{ photo: [{ file_id: 'f' }], caption: 'Hi @our_bot' },
+      caption_entities: [{ type: 'mention', offset: 3, length: 8 }],
+    },
+    true,
+  ],
+  ['nothing to read', { voice: {} }, false],
   ['an answer to us', { text: 'Yes', reply_to_message: { from: me, text: 'Sure?' } }, true],
   ['an answer to another', { text: 'Yes', reply_to_message: { from, text: 'Sure?' } }, false],
 ])('detects in a group whether it is addressed: %s', (_what, message, isAddressed) => {
@@ -100,6 +118,12 @@ it.each<readonly [string, Partial<Message> | object, boolean]>([
 it('removes our name from the text', () => {
   expect(read({ text: '/status@Our_Bot please' })?.text).toBe('/status please')
   expect(read({ text: '@our_bot, hello' })?.text).toBe('hello')
+  expect(read({ text: '@our_bot: hello' })?.text).toBe('hello')
+  expect(read({ text: '@our_bot' })?.text).toBe('')
+  expect(read({ text: '/status@our_bot' })?.text).toBe('/status')
+  expect(read({ text: '/@our_bot x' })?.text).toBe('/ x')
+  expect(read({ text: '@his_bot hello' })?.text).toBe('@his_bot hello')
+  expect(read({ text: '/a b@our_bot' })?.text).toBe('/a b@our_bot')
   expect(read({ text: 'hello @our_bot' })?.text).toBe('hello @our_bot')
 })
 
@@ -135,6 +159,7 @@ it('recognizes the sender: a person, a bot, a channel, a group', () => {
   })
   expect(sender({ sender_chat: group })).toEqual({ id: '-100', name: 'Team', isBot: false })
   expect(sender({ sender_chat: { id: 4, type: 'private' } })?.name).toBe('4')
+  expect(sender({ sender_chat: { id: 4, type: 'channel', title: undefined } })?.name).toBe('')
   expect(sender({ from: undefined })).toEqual({ id: '5', name: '', isBot: false })
 })
 
@@ -189,6 +214,43 @@ it('follows a group that became a supergroup, whichever chat reports it', () => 
   expect(readMove(update({ chat: large, migrate_from_chat_id: -5 }))).toEqual(moved)
   expect(readMove(update({ text: 'a' }))).toBeNull()
   expect(readMove({ update_id: 1 } as Update)).toBeNull()
+})
+
+it.each<[string, object]>([
+  ['no id of its own', { message_id: '3' }],
+  ['a broken number', { message_id: 1.5 }],
+  ['no chat', { chat: null }],
+  ['a chat without a number', { chat: { id: '5' } }],
+  ['a sender that is none', { from: 'Ann' }],
+  ['a sender without a number', { from: { id: '5' } }],
+  ['a channel without a number', { sender_chat: {} }],
+  ['a topic that is no number', { message_thread_id: 'x' }],
+  ['a new id that is no number', { migrate_to_chat_id: '-1005' }],
+  ['an earlier id that is no number', { migrate_from_chat_id: '-5' }],
+  ['a text that is none', { text: 7 }],
+  ['a caption that is none', { caption: null }],
+  ['a quote that is none', { quote: { text: 7 } }],
+  ['an answered text that is none', { reply_to_message: { text: 7 } }],
+  ['an answered caption that is none', { reply_to_message: { caption: 7 } }],
+])('refuses a message with %s, in an edit as well', (_what, fields) => {
+  for (const kind of ['message', 'edited_message'] as const) {
+    expect(() => checkUpdate(update({ text: 'Hello.', ...fields }, kind))).toThrow(
+      expect.objectContaining({ name: 'UnreadableUpdateError' }),
+    )
+  }
+})
+
+it('accepts every field of the type that Telegram documents, and what is not given', () => {
+  const ids = { message_thread_id: 12, migrate_to_chat_id: -1, migrate_from_chat_id: -2 }
+  const answered = { text: 'a', caption: 'b' }
+  const fields = { ...ids, sender_chat: group, quote: { text: 'a' }, reply_to_message: answered }
+  for (const each of [fields, { from: undefined }, { quote: 7, reply_to_message: 'x' }]) {
+    expect(() => checkUpdate(update({ text: 'Hello.', ...each }))).not.toThrow()
+  }
+  expect(() => checkUpdate({ update_id: 1 } as Update)).not.toThrow()
+  for (const message of [7, 'x', []]) {
+    expect(() => checkUpdate({ update_id: 1, message } as unknown as Update)).toThrow()
+  }
 })
 
 it('finds every value of a wrong type before it is used as a text or an id', () => {
