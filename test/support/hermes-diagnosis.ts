@@ -4,7 +4,14 @@ import type {
   ProfileDiagnosis,
   StoreFacts,
 } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
+import type { SessionSurvey } from '../../packages/server/src/migration/hermes/diagnose/survey.ts'
 import type { Finding } from '../../packages/server/src/migration/hermes/findings/finding.ts'
+import type { StoreView } from '../../packages/server/src/migration/hermes/findings/identity.ts'
+import { traceLineage } from '../../packages/server/src/migration/hermes/findings/lineage.ts'
+import type {
+  HermesRow,
+  HermesSession,
+} from '../../packages/server/src/migration/hermes/read/rows.ts'
 
 /** 14 November 2023, 22:13:20 UTC. */
 export const AT = 1_700_000_000
@@ -66,3 +73,63 @@ export const told = profile({
   conversations: [conversation],
   conversationsHealthy: 4,
 })
+
+export const NOW = 1_000_000
+const NONE = { count: 0, ids: [] as readonly number[] }
+
+export type Given = Partial<Omit<SessionSurvey, 'session'>> & {
+  readonly session?: Partial<HermesSession>
+}
+
+export function surveyed(id: string, { session = {}, ...over }: Given = {}): SessionSurvey {
+  return {
+    session: {
+      ...{ id, parentId: null, source: 'telegram', startedAt: 100, endedAt: null, endReason: null },
+      ...{ lastActivityAt: null, origin: null, model: null, title: null, sessionKey: null },
+      ...{ toolCallCount: null, cooldownUntil: null, cooldownError: null },
+      ...{ fallbackStreak: 0, ineffectiveCount: 0, ...session },
+    },
+    ...{ rows: 3, live: 3, archived: 0, rewound: 0, firstId: 1, lastAt: 200, bornAfterId: 0 },
+    ...{ oddTimes: NONE, handoffs: NONE, torn: NONE, late: NONE, carried: NONE, doubled: NONE },
+    ...{ strayResults: NONE, openCalls: null, otherNames: null, abandoned: NONE, answered: null },
+    ...{ unreadableCalls: NONE, denials: [], burst: null, run: null, marks: new Set() },
+    ...{ carriedMarks: null, lastLiveId: null, ...over },
+  } as unknown as SessionSurvey
+}
+
+export const row = (id: number, over: Partial<HermesRow> = {}): HermesRow => ({
+  ...{ id, sessionId: 'a', role: 'user', text: `row ${id}`, contentBytes: 5, at: id * 10 },
+  ...{ state: 'live', isSummary: false, toolCallId: null, callIds: [], otherNames: null, ...over },
+})
+
+export function view(members: readonly SessionSurvey[], over: object = {}): StoreView {
+  const sessions = new Map(members.map((member) => [member.session.id, member]))
+  const { survey = {}, ...rest } = over as { survey?: object }
+  return {
+    survey: {
+      sessions,
+      homeless: new Map(),
+      missingBetween: () => 0,
+      clockAt: () => null,
+      ...survey,
+    },
+    lineage: traceLineage({ sessions, rule: 'newest' }),
+    ...{ routes: [], read: (id: number) => row(id), now: NOW, schema: { isExport: false } },
+    ...rest,
+  } as unknown as StoreView
+}
+
+/** Every field of a finding, one line each, for tests that look at all that people read. */
+export function textOf(finding: Finding): string {
+  const { kind, severity, certainty, sessionIds, title, explanation, advice, ...more } = finding
+  const { from, to, clock, facts, rows, rowCount, lines } = more
+  const evidence = [
+    ...rows.map(({ id }) => `row ${id}`),
+    ...lines.map(({ line }) => `line ${line}`),
+  ]
+  return [
+    `${kind}: ${severity}, ${certainty}, of ${sessionIds.join(' and ') || 'no session'}`,
+    `${from} to ${to} by the ${clock}; ${rowCount} rows; ${evidence.join(', ') || 'no evidence'}`,
+    ...[title, explanation, advice, JSON.stringify(facts)],
+  ].join('\n')
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
-import { CLIENT_LOGS } from './client-log.ts'
+import { CLIENT_LOGS, isLaterPatch } from './client-log.ts'
 
 const { claude, codex } = CLIENT_LOGS
 const at = new Date('2026-11-16T10:00:00.000Z')
@@ -102,4 +102,75 @@ describe('a handoff in a log of Codex', () => {
     expect([codex.versionOf(lines), codex.versionOf([])]).toEqual(['0.166.0', null])
     expect(codex.folder).toBe('.codex/sessions')
   })
+})
+
+it('the logs of both clients are known by their places and by the versions that were tried', () => {
+  const facts = Object.entries(CLIENT_LOGS).map(([name, { versions, folder, running }]) => [
+    ...[name, versions, folder, running],
+  ])
+  expect(facts).toEqual([
+    ['claude', ['2.1.326', '2.1.325', '2.1.197'], '.claude/projects', '.claude/sessions'],
+    ['codex', ['0.169.0', '0.166.0'], '.codex/sessions', null],
+  ])
+})
+
+it('every fact that the lines of a log of Claude Code share stands in what is added', () => {
+  const common = {
+    ...{ sessionId: 's', cwd: '/', version: '2', userType: 'external', entrypoint: 'cli' },
+    ...{ gitBranch: 'main', slug: 'a-b' },
+  }
+  const written = claude.write([{ type: 'user', uuid: 'u', ...common, other: 1 }], handoff())
+  for (const line of written) expect(line).toMatchObject(common)
+  expect(written.map((line) => 'other' in line)).toEqual([false, false])
+})
+
+it.each([
+  ['2.1.327', true],
+  ['2.1.326', false],
+  ['2.1.325', false],
+  ['2.2.327', false],
+  ['3.1.327', false],
+  ['2.1.327-beta', false],
+  ['v2.1.327', false],
+  ['2.1.1000000000', false],
+  ['2.1', false],
+  ['', false],
+])('version %s is a later patch: %s', (version, isLater) => {
+  expect(isLaterPatch(version, claude)).toBe(isLater)
+})
+
+it('only lines of people and of the model, with an id, count as messages of Claude Code', () => {
+  const line = (type: string, uuid: unknown, version: string) =>
+    ({ type, uuid, version }) as JsonObject
+  const versions = [
+    [line('user', 'u', '1'), line('assistant', 'u', '2')],
+    [line('assistant', 'u', '2'), line('user', 'u', '1')],
+    [line('user', 'u', '1'), line('user', 3, '2'), line('system', 'u', '3')],
+    [line('user', 'u', 3 as never)],
+  ].map((lines) => claude.versionOf(lines))
+  expect(versions).toEqual(['2', '1', '1', null])
+})
+
+it('a log of Codex has the usage of its last count, and no facts where it has none', () => {
+  const event = (payload: unknown, ordinal = 1) =>
+    ({ type: 'event_msg', ordinal, payload }) as unknown as JsonObject
+  const count = (input: number, more: object = {}) =>
+    event({ type: 'token_count', info: { last_token_usage: { input, cached: input } }, ...more })
+  const payloadOf = (...lines: readonly JsonObject[]) =>
+    codex.write(lines, handoff())[1]?.['payload']
+  const usage = { input: 0, cached: 0, input_tokens: 12, output_tokens: 0, total_tokens: 12 }
+  const info = {
+    ...{ model_context_window: null, last_token_usage: usage, total_token_usage: usage },
+  }
+  expect(payloadOf(count(1), count(2, { plan: 'x' }), event({ type: 'other', info: {} }))).toEqual({
+    ...{ type: 'token_count', rate_limits: null, plan: 'x', info },
+  })
+  const { input: _, cached: __, ...bare } = usage
+  const empty = { ...info, last_token_usage: bare, total_token_usage: bare }
+  expect(payloadOf(event({ type: 'token_count', info: { last_token_usage: 3 } }))).toEqual({
+    ...{ type: 'token_count', rate_limits: null, info: empty },
+  })
+  expect(codex.versionOf([event({ cli_version: 'x' }), { type: 'session_meta', payload: 3 }])).toBe(
+    null,
+  )
 })

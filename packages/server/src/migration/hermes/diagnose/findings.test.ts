@@ -1,57 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import {
+  type Given,
+  NOW,
+  row,
+  surveyed,
+  view,
+} from '../../../../../../test/support/hermes-diagnosis.ts'
 import type { Finding } from '../findings/finding.ts'
 import { dropUngrounded } from '../findings/grounds.ts'
-import { findIdentityFaults, type StoreView } from '../findings/identity.ts'
-import { traceLineage } from '../findings/lineage.ts'
+import { findIdentityFaults } from '../findings/identity.ts'
 import { findRewrites } from '../findings/rewrite.ts'
 import { findStateFaults } from '../findings/state.ts'
 import { findStuck } from '../findings/stuck.ts'
 import { findTranscriptFaults } from '../findings/transcript.ts'
-import type { HermesRow, HermesSession } from '../read/rows.ts'
+import type { HermesSession } from '../read/rows.ts'
 import type { SessionSurvey } from './survey.ts'
 
-const NOW = 1_000_000
-const NONE = { count: 0, ids: [] as readonly number[] }
-
-type Given = Partial<Omit<SessionSurvey, 'session'>> & { readonly session?: Partial<HermesSession> }
-
-function surveyed(id: string, { session = {}, ...over }: Given = {}): SessionSurvey {
-  return {
-    session: {
-      ...{ id, parentId: null, source: 'telegram', startedAt: 100, endedAt: null, endReason: null },
-      ...{ lastActivityAt: null, origin: null, model: null, title: null, sessionKey: null },
-      ...{ toolCallCount: null, cooldownUntil: null, cooldownError: null },
-      ...{ fallbackStreak: 0, ineffectiveCount: 0, ...session },
-    },
-    ...{ rows: 3, live: 3, archived: 0, rewound: 0, firstId: 1, lastAt: 200, bornAfterId: 0 },
-    ...{ oddTimes: NONE, handoffs: NONE, torn: NONE, late: NONE, carried: NONE, doubled: NONE },
-    ...{ strayResults: NONE, openCalls: null, otherNames: null, abandoned: NONE, answered: null },
-    ...{ unreadableCalls: NONE, denials: [], burst: null, run: null, marks: new Set() },
-    ...{ carriedMarks: null, lastLiveId: null, ...over },
-  } as unknown as SessionSurvey
-}
-
-const row = (id: number, over: Partial<HermesRow> = {}): HermesRow => ({
-  ...{ id, sessionId: 'a', role: 'user', text: `row ${id}`, contentBytes: 5, at: id * 10 },
-  ...{ state: 'live', isSummary: false, toolCallId: null, callIds: [], otherNames: null, ...over },
-})
-
-function view(members: readonly SessionSurvey[], over: object = {}): StoreView {
-  const sessions = new Map(members.map((member) => [member.session.id, member]))
-  const { survey = {}, ...rest } = over as { survey?: object }
-  return {
-    survey: {
-      sessions,
-      homeless: new Map(),
-      missingBetween: () => 0,
-      clockAt: () => null,
-      ...survey,
-    },
-    lineage: traceLineage({ sessions, rule: 'newest' }),
-    ...{ routes: [], read: (id: number) => row(id), now: NOW, schema: { isExport: false } },
-    ...rest,
-  } as unknown as StoreView
-}
 const kinds = (findings: readonly Finding[]) => findings.map(({ kind }) => kind)
 
 describe('findStateFaults', () => {

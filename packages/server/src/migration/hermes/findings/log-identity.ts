@@ -81,7 +81,7 @@ function identityChange(operation: Operation, followed: ReadonlySet<string>): Fi
       title: 'A compaction began under one session id and ended under another',
       explanation:
         `It started on ${from} with ${before} messages and was done as ${to} with ${after}. ` +
-        `Compaction closed the first session and opened the second; ${bornBy(to)}` +
+        `Compaction closed the first session and opened the second${bornBy(to)} ` +
         (isFollowed
           ? 'The gateway noticed the split and moved its route, so the change did no harm by itself.'
           : 'Nothing in the log says that the gateway followed. Until it does, messages are delivered to the old id, where the agent no longer reads: it then reports "no record" of them in good faith.') +
@@ -100,8 +100,8 @@ function identityChange(operation: Operation, followed: ReadonlySet<string>): Fi
 
 function bornBy(id: string): string {
   return /_[0-9a-f]{6}$/.test(id)
-    ? 'the six hex digits of the new id are those that compaction gives, the gateway gives eight. '
-    : ''
+    ? '; the six hex digits of the new id are those that compaction gives, the gateway gives eight.'
+    : '.'
 }
 
 function foreignTag({ started, done }: Operation, family: Family, held: Held | null): Finding[] {

@@ -43,7 +43,7 @@ export function findDenials({
         kind: 'said-no-record',
         severity: 'harm',
         certainty: 'suspected',
-        sessionIds: [row.sessionId, sessionId],
+        sessionIds: [...new Set([row.sessionId, sessionId])],
         title: 'The agent said that it has no record, after messages had been lost to it',
         explanation:
           `In ${row.sessionId} the agent denies knowing something. Before that, ` +

@@ -101,6 +101,56 @@ describe('parseLogLine', () => {
     expect(parseLogLine(`${text}\r`)).toMatchObject({ at, tag, logger, message })
   })
 
+  const line = (over: object) => ({
+    ...{ at: AT, level: 'INFO', tag: null, logger: null, message: 'm' },
+    ...over,
+  })
+  const rest = (message: string) => line({ level: null, message })
+
+  it.each<[string, object]>([
+    ...['DEBUG', 'INFO', 'WARNING', 'WARN', 'ERROR', 'CRITICAL'].flatMap(
+      (level): [string, object][] => [
+        [`2026-05-28 16:12:31 ${level} a: m`, line({ level, logger: 'a' })],
+        [`2026-05-28 16:12:31 - a - ${level} - m`, line({ level, logger: 'a' })],
+      ],
+    ),
+    ['2026-05-28 16:12:31 TRACE a: m', rest('TRACE a: m')],
+    ['2026-05-28 16:12:31 - a - TRACE - m', rest('a - TRACE - m')],
+    ['2026-05-28 16:12:31 - a b - INFO - m', rest('a b - INFO - m')],
+    ['2026-05-28 16:12:31 - m', rest('m')],
+    ['2026-05-28 16:12:31 INFO', line({ message: '' })],
+    ['2026-05-28 16:12:31 INFO   [t]  a:   m', line({ tag: 't', message: ' a:   m' })],
+    ['2026-05-28 16:12:31 INFO [t] a:   m', line({ tag: 't', logger: 'a' })],
+    ['2026-05-28 16:12:31 INFO [t]', line({ tag: 't', message: '' })],
+    ['2026-05-28 16:12:31 INFO []', line({ tag: '', message: '' })],
+    ['2026-05-28 16:12:31 INFO [t m', line({ message: '[t m' })],
+    ['2026-05-28 16:12:31 INFO t] m', line({ message: 't] m' })],
+    ['2026-05-28 16:12:31 - a - INFO [t] - m', line({ tag: 't', logger: 'a' })],
+    [`2026-05-28 16:12:31 INFO ${'a'.repeat(80)}: m`, line({ logger: 'a'.repeat(80) })],
+    [`2026-05-28 16:12:31 INFO ${'a'.repeat(81)}: m`, line({ message: `${'a'.repeat(81)}: m` })],
+    ['2026-05-28 16:12:31.5 INFO a: m', line({ at: AT + 0.5, logger: 'a' })],
+    ['2026-05-28 16:12:31.123456 INFO a: m', line({ at: AT + 0.123456, logger: 'a' })],
+    [
+      '2026-05-28 16:12:31.1234567 INFO m',
+      { ...rest(''), at: null, message: '2026-05-28 16:12:31.1234567 INFO m' },
+    ],
+    ['2026-05-28 16:12:31Z INFO a: m', line({ logger: 'a' })],
+    ['2026-05-28 16:12:31+02:00 INFO a: m', line({ logger: 'a' })],
+    ['2026-05-28 16:12:31-0230 INFO a: m', line({ logger: 'a' })],
+    ['2026-05-28 16:12:31', { ...rest(''), at: null, message: '2026-05-28 16:12:31' }],
+    ['\uFEFF2026-05-28 16:12:31 INFO a: m \r', line({ logger: 'a' })],
+    ['\u001B[32m2026-05-28 16:12:31\u001B[0m INFO \u001B[1ma: m', line({ logger: 'a' })],
+    ['m\uFEFF', { ...rest('m'), at: null }],
+  ])('takes the whole of %j apart', (text, expected) => {
+    expect(parseLogLine(text)).toEqual(expected)
+  })
+
+  it('reads 4,096 characters of a line', () => {
+    expect(parseLogLine(`INFO ${'m'.repeat(5_000)}`)).toEqual({
+      ...line({ at: null, message: 'm'.repeat(4_091) }),
+    })
+  })
+
   it('keeps a message whose beginning is no logger', () => {
     const line = parseLogLine('16:15:40 INFO [s] compression started: session=x  messages=194')
     expect(line).toMatchObject({
