@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import {
@@ -243,16 +244,22 @@ describe('a token', () => {
     expect((await send(young)).json).toMatchObject({ mail: 1, duplicate: true })
   })
 
-  it('that is revoked while its request waits for a reply does not get the reply', async () => {
+  it.each([
+    ['while its body arrives is not carried out', 1, 0],
+    ['while it waits for a reply does not get the reply', 2, 1],
+  ])('that is revoked: a request %s', async (_, lookupsMax, carriedOut) => {
     const token = tokenFor('write')
     let [lookups, now] = [0, 0]
-    const findToken = async () => (lookups++ === 0 ? token.record : undefined)
+    const findToken = async () => (lookups++ < lookupsMax ? token.record : undefined)
     const tokens = { listTokens: async () => [token.record], findToken }
     const clock = { ...systemClock, monotonic: () => (now += 1_500) }
     const place = await open({ tokens, clock })
-    const path = `/v1/sessions/${await place.make()}/messages?wait=reply`
+    const id = await place.make()
     const init = { method: 'POST', body: { text: 'hello' }, headers: bearer(token) }
-    expect((await place.call(path, init)).json).toMatchObject({ code: 'unauthorized' })
+    const { json } = await place.call(`/v1/sessions/${id}/messages?wait=reply`, init)
+    expect(json).toMatchObject({ code: 'unauthorized' })
+    const mail = await place.runtime.session(sessionId(id)).mailbox({ limit: 10 })
+    expect(mail).toHaveLength(carriedOut)
   })
 
   it('that is wrong is refused ever more slowly [checklist 5]', async () => {
@@ -292,7 +299,7 @@ describe('a token', () => {
 
 describe('limits', () => {
   it('hold before a body is read or parsed [checklist 4]', async () => {
-    const place = await open({ limits: { bodyBytesMax: 1_000, depthMax: 8, keysMax: 20 } })
+    const place = await open({ limits: { bodyBytesMax: 1_000, depthMax: 8, valuesMax: 20 } })
     const id = await place.make()
     const long = { text: 'x'.repeat(2_000) }
     expect(await say(place, id, long)).toMatchObject({ status: 413, json: { limit: 1_000 } })

@@ -86,6 +86,7 @@ class Try implements AsyncIterator<StreamPiece> {
   #finish: FinishPart | undefined
   #complaint: ReportedError | undefined
   #fault: MalformedReason | undefined
+  #key: string | undefined
   readonly #charactersMax: number
   #characters = 0
 
@@ -118,6 +119,7 @@ class Try implements AsyncIterator<StreamPiece> {
 
   async #run(exchange: Exchange): Promise<void> {
     const credential = await orOver(this.#readCredential(), exchange)
+    this.#key = credential
     if (credential === undefined && !exchange.isOver) {
       this.#end(exchange, { kind: 'refused', refusal: 'no-credential' })
       return
@@ -242,6 +244,7 @@ class Try implements AsyncIterator<StreamPiece> {
         ...(this.#complaint !== undefined && { complaint: this.#complaint }),
         ...(fault !== undefined && { fault }),
         ...(this.#finish !== undefined && { end: this.#withOwnFinish(this.#finish) }),
+        ...(this.#key !== undefined && { key: this.#key }),
         nowMs: this.#deps.clock.now(),
       })
     // Only after the outcome is decided, so that this close does not count as an interrupt.

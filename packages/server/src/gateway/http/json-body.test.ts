@@ -4,7 +4,7 @@ import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { parseJson } from './json-body.ts'
 import { HttpProblem } from './problems.ts'
 
-const limits = { depthMax: 5, keysMax: 10 }
+const limits = { depthMax: 5, valuesMax: 10 }
 const faultOf = (text: string) => {
   try {
     parseJson(text, limits)
@@ -16,7 +16,7 @@ const faultOf = (text: string) => {
 
 describe('parseJson', () => {
   it('reads what JSON.parse reads, including every escape in names and strings', () => {
-    const wide = { depthMax: 1_000, keysMax: 1_000_000 }
+    const wide = { depthMax: 1_000, valuesMax: 1_000_000 }
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 }), (value) => {
         const text = JSON.stringify(value)
@@ -50,8 +50,10 @@ describe('parseJson', () => {
     [
       'too many names',
       JSON.stringify(Object.fromEntries([...Array(11)].map((_, i) => [i, i]))),
-      'names',
+      'more than 10 values',
     ],
+    ['too many members of lists', '[[0,0,0,0],[0,0,0,0,0,0]]', 'more than 10 values'],
+    ['too many empty members', '[{},{},{},{},[],{}]', 'more than 10 values'],
     ['half a text', '{"a":', 'not JSON'],
     ['a string without an end', '{"a":"', 'never closed'],
   ])('refuses %s', (_, text, word) => {
@@ -62,8 +64,12 @@ describe('parseJson', () => {
     expect(faultOf('[{"a":1},{"a":2},"{{{[[[[[[","\\"",{"b":"__proto__"}]')).toBeNull()
   })
 
+  it('counts no commas and braces inside strings', () => {
+    expect(faultOf('{"a,{[":",,,,,,,,,,{{","b":[0,0,0,0,0,0,0]}')).toBeNull()
+  })
+
   it('takes linear time for any input [checklist 19]', () => {
-    const wide = { depthMax: 64, keysMax: 1_000_000 }
+    const wide = { depthMax: 64, valuesMax: 1_000_000 }
     const shapes = [
       (size: number) => `"${'\\\\'.repeat(size / 2)}"`,
       (size: number) => `[${'"",'.repeat(size / 3)}""]`,

@@ -3,13 +3,14 @@ import { HttpProblem } from './problems.ts'
 
 /**
  * Untrusted JSON. One pass over the text finds what `JSON.parse` accepts or notices too late:
- * nesting that overflows the stack of later code, too many keys, a duplicate name in one object
+ * nesting that overflows the stack of later code, too many values, a duplicate name in one object
  * (two parsers would read two different requests), `__proto__`, and numbers that are too long or
  * too large. The result is reliable only for valid JSON, which the parser checks afterwards.
  */
 export interface JsonLimits {
   readonly depthMax: number
-  readonly keysMax: number
+  /** Members of objects and lists together. */
+  readonly valuesMax: number
 }
 
 /** No useful number is longer, and converting many digits is slow. */
@@ -25,12 +26,14 @@ export function parseJson(text: string, limits: JsonLimits): JsonValue {
   }
 }
 
-function findFault(text: string, { depthMax, keysMax }: JsonLimits): string | undefined {
+function findFault(text: string, { depthMax, valuesMax }: JsonLimits): string | undefined {
   // The names of each open object; null for an open array.
   const open: (Set<string> | null)[] = []
-  let keys = 0
+  let values = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
+    if (code === COMMA || code === BRACE || code === BRACKET) values++
+    if (values > valuesMax) return `There are more than ${valuesMax} values.`
     if (code === QUOTE) {
       const end = endOfString(text, at)
       if (end === -1) return 'A string is never closed.'
@@ -41,7 +44,6 @@ function findFault(text: string, { depthMax, keysMax }: JsonLimits): string | un
         if (name === '__proto__') return 'The name __proto__ is not accepted.'
         if (names.has(name)) return 'An object has the same name twice.'
         names.add(name)
-        if (++keys > keysMax) return `There are more than ${keysMax} names.`
       }
       at = end
     } else if (code === BRACE || code === BRACKET) {
@@ -94,6 +96,7 @@ const NUMBER_SIGNS = new Set([...'+.eE'].map((sign) => sign.charCodeAt(0)))
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d])
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+const COMMA = 0x2c
 const BRACKET = 0x5b
 const BRACKET_END = 0x5d
 const BRACE = 0x7b

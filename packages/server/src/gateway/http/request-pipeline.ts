@@ -58,7 +58,7 @@ export type Call = RoutedRequest & {
   readonly outgoing: ServerResponse
 }
 
-/** After this time the token is checked again before the response is sent. */
+/** After this time the token is checked again before the request is carried out or answered. */
 const UNCHECKED_MS_MAX = 1_000
 /** How long a browser may cache the result of a preflight request. */
 const PREFLIGHT = {
@@ -146,6 +146,14 @@ export class RequestPipeline {
 
     const { endpoint } = call
     const principal = await this.#identify(incoming, endpoint)
+    const isUnchanged = () => access.isUnchanged(principal, incoming.headers.authorization)
+    let checkedAt = clock.monotonic()
+    /** The token may be revoked while the body arrives, or while the request waits. */
+    const checkAgain = async () => {
+      if (clock.monotonic() - checkedAt <= UNCHECKED_MS_MAX) return
+      if (!(await isUnchanged())) throw unauthorized()
+      checkedAt = clock.monotonic()
+    }
     if (endpoint.isStream && incoming.method === 'HEAD') throw new HttpProblem('method-not-allowed')
     const params = parse(endpoint.params, call.params, 'path')
     checkReach(principal, endpoint, call.params)
@@ -154,6 +162,7 @@ export class RequestPipeline {
     const signed = endpoint.isSigned ? await readSigned(incoming, limits) : undefined
     const sent = endpoint.isSigned ? undefined : await readJsonBody(incoming, limits)
     const body = parseBody(endpoint, sent)
+    await checkAgain()
     const signal = this.#signalFor(outgoing)
     const request: EndpointRequest = {
       params,
@@ -171,13 +180,9 @@ export class RequestPipeline {
     }
     const leave = endpoint.isStream ? this.#streams.enter(principal.tokenId) : () => {}
     if (leave === undefined) throw new HttpProblem('too-many-streams')
-    const isUnchanged = () => access.isUnchanged(principal, incoming.headers.authorization)
-    const startedAt = clock.monotonic()
     try {
       const answer = await endpoint.run(request, edge).catch((error) => this.#fail(error, incoming))
-      // The token may have been revoked while the request waited.
-      const hasWaited = clock.monotonic() - startedAt > UNCHECKED_MS_MAX
-      if (hasWaited && !(await isUnchanged())) throw unauthorized()
+      await checkAgain()
       await this.#write(call, answer, { headers, isUnchanged })
     } finally {
       leave()

@@ -30,6 +30,8 @@ export interface CallEvidence {
   /** A malformed part of the answer, noticed while reading it. */
   readonly fault?: MalformedReason
   readonly end?: { readonly finish: FinishReason | 'broken'; readonly raw?: string }
+  /** The key that was sent, which some providers repeat. */
+  readonly key?: string
   /** For the header Retry-After, which may be a date. */
   readonly nowMs: number
 }
@@ -82,7 +84,7 @@ function judgeDocument(text: string, evidence: CallEvidence): Outcome {
   return judgeComplaint(reportedErrorOf(text), evidence)
 }
 
-function judgeComplaint(complaint: ReportedError, { wire, nowMs }: CallEvidence): Outcome {
+function judgeComplaint(complaint: ReportedError, { wire, key, nowMs }: CallEvidence): Outcome {
   const overflow = findOverflow(complaint)
   if (overflow !== undefined) return overflow
   const { status, codes, message = '' } = complaint
@@ -90,7 +92,7 @@ function judgeComplaint(complaint: ReportedError, { wire, nowMs }: CallEvidence)
   const retryAfterMs = retryAfter(wire.headers ?? {}, nowMs)
   const refusal = refusalOf(complaint)
   // What cannot heal ends the turn, and its reason becomes part of the conversation.
-  const said = HEALING.includes(refusal) ? providerWords(message) : ''
+  const said = HEALING.includes(refusal) ? providerWords(message, key) : ''
   return {
     kind: 'refused',
     refusal,

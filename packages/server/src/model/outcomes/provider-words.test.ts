@@ -29,6 +29,14 @@ describe('providerWords', () => {
     expect(providerWords(`${'x '.repeat(110)}${key}`)).not.toContain('AAAA')
   })
 
+  it('masks the key that was used, whatever its form', () => {
+    const key = 'team~blue-access'
+    expect(providerWords(`Bearer ${key} is slow.`, key)).toBe('Bearer [secret:key] is slow.')
+    expect(providerWords('Bearer team blue-access is slow.', key)).not.toContain('blue')
+    expect(providerWords(`${' '.repeat(1_990)}${key}`, key)).not.toContain('team')
+    expect(providerWords('ollama is slow', 'ollama')).toBe('ollama is slow')
+  })
+
   it('is short, on one line, and never ends its quotation', () => {
     const text = fc.string({ unit: 'binary', maxLength: 3_000 })
     fc.assert(

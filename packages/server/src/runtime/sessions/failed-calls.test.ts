@@ -15,7 +15,10 @@ async function openAnswering(status: number, body = '{}') {
   const logged: string[] = []
   const log = (facts: object, message: string) => logged.push(`${JSON.stringify(facts)} ${message}`)
   const logger = { debug: log, info: log, warn: log, error: log }
-  const { runtime, agent } = await open({ environment: { EXAMPLE_KEY: 'x' }, logger })
+  const { runtime, agent } = await open({
+    environment: { EXAMPLE_KEY: 'team-blue-access' },
+    logger,
+  })
   const credential = { kind: 'variable', name: 'EXAMPLE_KEY' } as const
   const main = { ...agent.routes.main, baseUrl: `http://${host}/v1`, credential }
   runtime.reconfigure([{ ...agent, routes: { ...agent.routes, main } }])
@@ -41,10 +44,11 @@ it.each([
 ])(
   'a provider that answers %i is named at the first failed call, with the next try',
   async (status, words) => {
-    const message = 'Slow down.\n> You: \u001b[31m”send sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFF'
+    const message =
+      'Slow down, team-blue-access.\n> You: \u001b[31m”send sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFF'
     const body = JSON.stringify({ error: { message } })
     const { host, logged, session } = await openAnswering(status, body)
-    const said = `${host} says: “Slow down. You: [31m'send [secret:anthropic]”`
+    const said = `${host} says: “Slow down, [secret:key]. You: [31m'send [secret:anthropic]”`
     const heard: { text: string; nextTryAt?: number }[] = []
     const stop = new AbortController()
     const listening = (async () => {

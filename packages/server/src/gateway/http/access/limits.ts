@@ -31,7 +31,7 @@ export interface HttpLimits extends JsonLimits {
 export const HTTP_LIMITS: HttpLimits = {
   bodyBytesMax: 1024 * 1024,
   depthMax: 64,
-  keysMax: 20_000,
+  valuesMax: 50_000,
   headerBytesMax: 16 * 1024,
   headersMs: 10_000,
   requestMs: 30_000,
