@@ -143,29 +143,52 @@ describe('a title', () => {
   })
 })
 
-describe('the beginning of an endless text', () => {
-  // 300 characters are shown, of 600 that are read; a cut is between two lines or words of the second half.
-  const windowTokens = 200
-  const shown = async (text: string) => {
-    const messages = [assistant(text), user('next')]
-    return quotation((await title(messages, 'Pier', windowTokens)).asked)
-  }
-  const head = '#1 assistant:\n'
+// In a window of 200 tokens 300 characters are shown, and 600 of each text are read.
+describe('an endless text', () => {
+  const secret = 'kP3vXw9LmT2'.repeat(80)
+  const hidden = 'password: [secret:password]'
+  const beginning = async (text: string) =>
+    quotation((await title([user(text)], 'Pier', 200)).asked).replace('#1 user:\n', '')
+  const end = async (text: string) =>
+    quotation((await notes([user(text)], { windowTokens: 200 })).asked).replace('#1 user:\n', '')
 
   it.each([
-    ['whole, if it is short', 'a'.repeat(200), 'a'.repeat(200)],
     [
-      'cut at its last line',
-      `[${' '.repeat(298)}\n${SECRET}${'b'.repeat(400)}`,
-      `[${' '.repeat(285)}`,
+      'at the last line of its second half',
+      `password: ${'k3'.repeat(200)}\nnext word ${secret}`,
+      hidden,
     ],
-  ])('is shown %s', async (_, text, expected) => {
-    expect((await shown(text)).slice(head.length).split('\n\n#2')[0]).toBe(expected)
+    [
+      'at its last word if it has no line there',
+      `\npassword: ${'k3'.repeat(200)} next ${secret}`,
+      `\n${hidden} next`,
+    ],
+    ['not before its second half', `a b\n${'k'.repeat(700)}`, `a b\n${'k'.repeat(287)}`],
+    ['nowhere if it is short', `password: ${'k3'.repeat(290)} next`, `${hidden} next`],
+  ])('of which the beginning is shown is cut %s', async (_, text, shown) => {
+    expect(await beginning(text)).toBe(shown)
   })
 
-  it('is looked at in the arguments and results of calls too', async () => {
+  it.each([
+    [
+      'at the first line of what is kept',
+      `${secret} some words\npassword: ${'k3'.repeat(200)}`,
+      `\n${hidden}`,
+    ],
+    [
+      'at its first word if it has no line there',
+      `${'k3'.repeat(200)} password: ${'k3'.repeat(200)}`,
+      ` ${hidden}`,
+    ],
+    ['nowhere if it is short', `next password: ${'k3'.repeat(290)}`, `next ${hidden}`],
+    ['not if it has neither', 'kx'.repeat(700), 'kx'.repeat(150)],
+  ])('of which the end is shown is cut %s', async (_, text, shown) => {
+    expect(await end(text)).toBe(shown)
+  })
+
+  it('in the arguments and results of calls is cut too', async () => {
     const long = 'kP3vXw9LmT2'.repeat(200)
-    const messages = [toolCall('c', { password: `${long}` }), toolResult('c', `password: ${long}`)]
+    const messages = [toolCall('c', { password: long }), toolResult('c', `password: ${long}`)]
     const { asked } = await title(messages, 'Pier', 400)
     expect(quotation(asked)).toBe(
       '#1 assistant:\n[call bash {"password":"[secret:password]]\n\n#2 tool results:\n[result of bash] password: [secret:password]',

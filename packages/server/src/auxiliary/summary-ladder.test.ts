@@ -5,6 +5,7 @@ import type { SummaryReply } from '#core/compaction/summary/summary-writer'
 import { type Answer, HERE, scriptedTasks } from '../../../../test/model/scripted-tasks.ts'
 import { assistant, user } from '../../../../test/support/builders.ts'
 import { Routes, routesSchema } from '../model/routes/routes.ts'
+import { ALLOWANCE, type AllowanceLimits } from './allowance.ts'
 import { NOTHING_SPENT } from './attempts.ts'
 import { SummaryLadder } from './summary-ladder.ts'
 import type { PreparedRequest, SummarySettings } from './summary-rungs.ts'
@@ -26,8 +27,12 @@ const route = (model: string, more: object = {}) => ({
   ...{ credential: { kind: 'none' }, windowTokens: 10_000, ...more },
 })
 
-function ladder(answers: readonly Answer[], { main, task, summaries }: Standing = {}) {
-  const all = scriptedTasks(answers)
+function ladder(
+  answers: readonly Answer[],
+  { main, task, summaries }: Standing = {},
+  allowance: AllowanceLimits = ALLOWANCE,
+) {
+  const all = scriptedTasks(answers, { allowance })
   const config = {
     main: route('main-model', main),
     auxiliary: task === undefined ? {} : { compaction: route('small', task) },
@@ -189,6 +194,28 @@ describe('a summary', () => {
     expect(after).toEqual({
       ...{ connectMs: 10_000, firstByteMs: 50_000, idleMs: 50_000, totalMs: 100_000 },
     })
+  })
+
+  it('is recorded for its session, as a compaction', async () => {
+    const { write, notices } = ladder([{ text: 'The plan.' }])
+    await write()
+    expect(notices).toMatchObject([{ attempt: { sessionId: HERE, task: 'compaction' } }])
+  })
+
+  it('that the provider writes is its readable item', async () => {
+    const value = { type: 'compaction', content: 'The plan.' }
+    const parts = [{ type: 'opaque' as const, provider: 'anthropic' as const, value }]
+    const { write } = ladder([{ parts }], {
+      main: { provider: 'anthropic' },
+      summaries: { atProvider: true },
+    })
+    expect(await write()).toMatchObject({ text: 'The plan.', provenance: { rung: 'provider' } })
+  })
+
+  it('is not asked for by a task that may spend nothing more', async () => {
+    const { write, asked } = ladder([], { task: {} }, { windowMs: 1, host: { tokens: 1 } })
+    await expect(write()).rejects.toMatchObject({ reason: 'budget-spent:host-tokens' })
+    expect(asked).toEqual([])
   })
 
   it('ends on all rungs when it is aborted', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { allot, resolveBudget } from './budget.ts'
+import type { BudgetSettings } from './defaults.ts'
 
 describe('resolveBudget', () => {
   it('gives the design’s numbers for a window of 200,000', () => {
@@ -38,7 +39,47 @@ describe('resolveBudget', () => {
   })
 })
 
+it.each([
+  [{ windowTokens: 8_000 }, [7_200, 5_400, 2_520, 1_440]],
+  [{ windowTokens: 8_000, outputTokensMax: 500 }, [7_500, 5_625, 2_625, 1_500]],
+  [{ windowTokens: 1_000_000, outputTokensMax: 50_000 }, [980_000, 735_000, 343_000, 20_000]],
+  [{ windowTokens: 8_000, keepTokens: 5, targetTokens: 100 }, [7_200, 5_400, 100, 5]],
+  [{ windowTokens: 8_000, softShare: 0.5, targetShare: 1 }, [7_200, 3_600, 7_200, 1_440]],
+  [{ windowTokens: 9_999 }, [9_000, 6_750, 3_150, 1_800]],
+])('the limits of %j are %j', (settings, limits) => {
+  const { hardTokens, softTokens, targetTokens, keepTokens } = resolveBudget(settings)
+  expect([hardTokens, softTokens, targetTokens, keepTokens]).toEqual(limits)
+})
+
+it('the presets are those of the systems that they are named after', () => {
+  const common = { windowTokens: 200_000, outputTokensMax: 20_000 }
+  expect(resolveBudget({}, 'hermes').settings).toEqual({
+    ...{ ...common, softShare: 0.5, targetShare: 0.2, protectFirst: 3, protectLast: 20 },
+  })
+  expect(resolveBudget({}, 'codex').settings).toEqual({
+    ...{ ...common, softShare: 0.9, targetShare: 0.35, protectFirst: 0, protectLast: 0 },
+    keepTokens: 0,
+  })
+  expect(resolveBudget({ softShare: 0.1 }, 'codex').settings.softShare).toBe(0.1)
+})
+
 describe('allot', () => {
+  it.each<[number, Partial<BudgetSettings>, number | undefined, readonly number[]]>([
+    // keep, user, ledger, summary, files, tasks
+    [-5, {}, undefined, [0, 0, 0, 0, 0, 0]],
+    [1_000, {}, undefined, [300, 140, 240, 240, 40, 40]],
+    [10_000, {}, undefined, [3_157, 1_473, 2_000, 2_526, 421, 421]],
+    [5_000, { ledgerTokens: 3_000, userTokens: 0 }, undefined, [967, 0, 3_000, 774, 129, 129]],
+    [4_000, { userTokens: 20_000, ledgerTokens: 20_000 }, undefined, [290, 0, 3_400, 232, 38, 38]],
+    [1_000, { summaryTokens: 5_000, keepTokens: 100 }, undefined, [0, 0, 0, 1_000, 0, 0]],
+    [3_000, { summaryTokens: 900 }, 500, [986, 460, 789, 500, 131, 131]],
+    [3_000, { keepTokens: 0 }, undefined, [0, 600, 1_028, 1_028, 171, 171]],
+    [900, { userTokens: 100, keepTokens: 100, ledgerTokens: 700 }, 50, [50, 100, 700, 50, 0, 0]],
+    [900, { userTokens: 1, keepTokens: 2, ledgerTokens: 3 }, 4, [2, 1, 3, 4, 445, 445]],
+  ])('divides %i tokens of %j, with a summary of %s, as %j', (tokens, settings, summary, parts) => {
+    expect(Object.values(allot(tokens, resolveBudget(settings), summary))).toEqual(parts)
+  })
+
   it('gives every section its maximum if the total is large enough', () => {
     expect(allot(63_000, resolveBudget())).toEqual({
       keep: 20_000,

@@ -45,3 +45,30 @@ it('fills a piece before it begins the next', () => {
   expect(split(texts, 99).map((piece) => piece.split('\n\n').length)).toEqual([9, 1])
   expect(split([], 99)).toEqual([])
 })
+
+it.each([
+  ['short texts together', ['aaaa', 'bbbb'], 10, ['aaaa\n\nbbbb']],
+  ['one more than fits alone', ['aaaa', 'bbbb', 'cccc'], 4, ['aaaa\n\nbbbb', 'cccc']],
+  ['a text of the size of a piece', ['a'.repeat(12), 'b'], 4, ['a'.repeat(12), 'b']],
+  // It takes a token more than fits: its slices have half a piece of characters each.
+  [
+    'a longer one in slices between words',
+    ['aaa bbb ccc ddd e'],
+    5,
+    ['aaa \n\nbbb ', 'ccc \n\nddd e'],
+  ],
+])('packs %s', (_, texts, tokensMax, pieces) => {
+  expect(split(texts, tokensMax)).toEqual(pieces)
+})
+
+it('cuts a word only if it is longer than 200 characters, and never a character', () => {
+  // A slice has 238 characters.
+  const sliceOf = (text: string) => split([text], 120)[0]?.split('\n\n')[0]
+  const [near, far] = [37, 36].map((at) => `${'a'.repeat(at)} ${'b'.repeat(801 - at)}`)
+  expect([sliceOf(near ?? ''), sliceOf(far ?? '')]).toEqual([
+    near?.slice(0, 38),
+    far?.slice(0, 238),
+  ])
+  const smile = `${'x'.repeat(237)}😀${'y'.repeat(563)}`
+  expect(sliceOf(smile)).toBe(smile.slice(0, 239))
+})
