@@ -316,7 +316,7 @@ describe('Responses', () => {
       )
     expect(textsOf(words('No'), words('.', 'response.refusal.delta'), words(7))).toEqual(['No.'])
     expect(textsOf(words('Oa'), words('k.'), done(message('Oak.')))).toEqual(['Oak.'])
-    expect(textsOf(words('Oak.'), done({ type: 'other' }), words('!')).at(-1)).toBe('Oak.!')
+    expect(textsOf(words('Oak.'), done({ type: 'other' }), words('!'))?.at(-1)).toBe('Oak.!')
     expect(textsOf()).toBeUndefined()
   })
 
