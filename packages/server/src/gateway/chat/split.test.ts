@@ -120,6 +120,18 @@ describe('splitText', () => {
     for (const piece of pieces) expect(piece.replaceAll(character, '')).toBe('')
   })
 
+  it.each([
+    [16, [12, 12, 5]],
+    [17, [12, 17]],
+    [18, [14, 15]],
+  ])('cuts what is longer than a piece of %i, within no code point', (max, lengths) => {
+    const text = `\u{1f469}${'\u200d\u{1f469}'.repeat(9)}`
+    const pieces = splitText(text, max)
+    expect(pieces.join('')).toBe(text)
+    expect(pieces.map(({ length }) => length)).toEqual(lengths)
+    expect(pieces.every((piece) => piece.isWellFormed())).toBe(true)
+  })
+
   it('gives no piece for a text without visible characters', () => {
     for (const text of ['', ' \n\t', '\u200b\u200d', '\u2800\u3164', '\u0000']) {
       expect(splitText(text, 100)).toEqual([])

@@ -76,6 +76,25 @@ describe('Feed', () => {
     expect(taken).toEqual(numbers(700))
   })
 
+  it('reads on after the latest message, also if an earlier one came behind it', async () => {
+    const read: string[] = []
+    const feed = new Feed({
+      clock: systemClock,
+      mark: async () => '0',
+      read: async (after) => {
+        read.push(after)
+        return []
+      },
+      take: async () => {},
+      report: () => undefined,
+    })
+    for (const number of [9, 10, 2]) feed.push(event(number))
+    await expect.poll(() => read).toEqual(['0'])
+    feed.catchUp()
+    await expect.poll(() => read).toEqual(['0', '10'])
+    await feed.close()
+  })
+
   it('takes messages that arrive out of order, and every edit', async () => {
     const { feed, taken } = channel(0)
     for (const number of [2, 1, 2]) feed.push(event(number))
