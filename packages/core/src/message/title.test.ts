@@ -47,10 +47,20 @@ describe('sentenceOf', () => {
     expect(sentenceOf(text, asItIs)).toBe(title)
   })
 
-  it('is cut at a word', () => {
-    const title = sentenceOf('one two three '.repeat(20), asItIs) ?? ''
-    expect(title.length).toBeLessThanOrEqual(80)
-    expect(title).toMatch(/(?:one|two|three)…$/)
+  const words = 'one two three '.repeat(5)
+  it.each([
+    [`${words}nine eight`, `${words}nine eight`],
+    [`${words}nine eights`, `${words}nine…`],
+    [`${'x'.repeat(40)} ${'y'.repeat(40)}`, `${'x'.repeat(40)}…`],
+    [`ab ${'x'.repeat(77)}`, `ab ${'x'.repeat(77)}`],
+    [`ab cd${'x'.repeat(90)}`, 'ab…'],
+    [`${'x'.repeat(79)} zz`, `${'x'.repeat(79)}…`],
+    [`${'x'.repeat(80)} zz`, `${'x'.repeat(79)}…`],
+    // A sentence is searched in the first 4,000 characters.
+    [`1 ${' '.repeat(3_991)}ab cd ef`, '1 ab cd e'],
+    [`${'1 '.repeat(1_998)}\n\nab`, null],
+  ])('is cut at a word after 80 characters: %#', (text, title) => {
+    expect(sentenceOf(text, asItIs)).toBe(title)
   })
 })
 
@@ -63,5 +73,8 @@ describe('firstSentence', () => {
     const said = [say('You are resumed now.', true), say('7'), say('Plan my week.')]
     expect(firstSentence(said, asItIs)).toBe('Plan my week')
     expect(firstSentence([], asItIs)).toBeNull()
+    expect(firstSentence([say('7'), say('/clear')], asItIs)).toBeNull()
+    const reply: Message = { role: 'assistant', parts: [{ type: 'text', text: 'I am here.' }] }
+    expect(firstSentence([reply, say('And me.'), say('Not me.')], asItIs)).toBe('And me')
   })
 })
