@@ -56,17 +56,19 @@ describe('a session over HTTP', () => {
     expect(html.headers.get('content-disposition')).toBe(`attachment; filename="${id}.html"`)
   })
 
-  it('is exported to Markdown without characters that a terminal obeys', async () => {
+  it('is exported for people with marks for what a terminal obeys or nobody sees', async () => {
     const id = await place.make()
     await ask(
       id,
       'a\u001b[31mred\u0007 \u009b2J \u202egpj.exe\u2066 \u{1f468}\u200d\u{1f469} tab\tend',
     )
-    const { text } = await exported(id, 'markdown')
-    expect(text).toContain(
-      '> a\ufffd[31mred\ufffd \ufffd2J \ufffdgpj.exe\ufffd \u{1f468}\u200d\u{1f469} tab\tend',
-    )
-    expect(text).not.toMatch(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u)
+    for (const form of ['markdown', 'html']) {
+      const { text } = await exported(id, form)
+      expect(text).toMatch(
+        /a‹U\+001B›\\?\[31mred‹U\+0007› ‹U\+009B›2J ‹U\+202E›gpj\.exe‹U\+2066› \u{1f468}\u200d\u{1f469} tab\tend/u,
+      )
+      expect(text).not.toMatch(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u)
+    }
   })
 
   it('is exported so that no text can imitate another speaker, in Markdown and in HTML', async () => {

@@ -1,3 +1,4 @@
+import { linkAddresses } from '../../server/src/gateway/text/addresses.ts'
 import {
   type MarkdownBlock,
   type MarkdownSpan,
@@ -100,24 +101,4 @@ function linkSpans(spans: readonly MarkdownSpan[]): readonly MarkdownSpan[] {
     if (span.kind === 'link') return SAFE_ADDRESS.test(span.href) ? [span] : span.children
     return 'children' in span ? [{ ...span, children: linkSpans(span.children) }] : [span]
   })
-}
-
-const ADDRESS = /https?:\/\/[^\s<>"'`()[\]{}]{1,2000}/g
-
-/** Addresses that stand in the text as they are. */
-function linkAddresses(text: string): MarkdownSpan[] {
-  const spans: MarkdownSpan[] = []
-  let done = 0
-  const addText = (to: number) => {
-    if (to > done) spans.push({ kind: 'text', text: text.slice(done, to) })
-  }
-  for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    const href = found.replace(/[.,;:!?]$/, '')
-    if (!URL.canParse(href)) continue
-    addText(index)
-    spans.push({ kind: 'link', href, children: [{ kind: 'text', text: href }] })
-    done = index + href.length
-  }
-  addText(text.length)
-  return spans
 }

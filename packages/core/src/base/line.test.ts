@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, indentLines, indentRest, oneLine, quoteLines, splitsCharacter } from './line.ts'
+import { clip, indentLines, indentRest, oneLine, splitsCharacter } from './line.ts'
 
 describe('oneLine', () => {
   it('replaces every run of white space by one space, and removes it at the ends', () => {
@@ -14,14 +14,12 @@ describe('foreign text under a label', () => {
   it.each(BREAKS)('is indented after %j', (end) => {
     expect(indentLines(`a${end}b`)).toBe('  a\n  b')
     expect(indentRest(`a${end}b`)).toBe('a\n  b')
-    expect(quoteLines(`a${end}b`)).toBe('> a\n> b')
   })
 
   it('leaves empty lines empty', () => {
     expect(indentLines('a\n\nb')).toBe('  a\n\n  b')
     expect(indentRest('\na')).toBe('\n  a')
     expect(indentRest('')).toBe('')
-    expect(quoteLines('a\n\nb')).toBe('> a\n>\n> b')
   })
 })
 

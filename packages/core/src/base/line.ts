@@ -17,14 +17,6 @@ export function indentLines(text: string): string {
     .join('\n')
 }
 
-/** The same as a Markdown quote, out of which no text can break: no fence, heading or HTML. */
-export function quoteLines(text: string): string {
-  return text
-    .split(LINE_BREAK)
-    .map((line) => `> ${line}`.trimEnd())
-    .join('\n')
-}
-
 /** The same for text that begins on the label's line. */
 export function indentRest(text: string): string {
   const indented = indentLines(text)

@@ -1,6 +1,6 @@
 import type { SessionId } from '#core/base/ids'
 import { isObject, type JsonObject } from '#core/base/json'
-import { oneLine, quoteLines } from '#core/base/line'
+import { oneLine } from '#core/base/line'
 import { derivedUuid } from '#core/message/formats/derived-id'
 import { codecOf } from '#core/message/formats/file-formats'
 import type { Message } from '#core/message/message'
@@ -14,7 +14,8 @@ import type {
   TranscriptEntry,
 } from '../../runtime/runtime.ts'
 import { compactionTitle, isRemoved, pinTitle, revertTitle } from './entry-titles.ts'
-import type { WrittenEntry } from './html.ts'
+import { showUnseen } from './show-unseen.ts'
+import type { WrittenEntry } from './written-entry.ts'
 
 /**
  * A session for people (Markdown, HTML: the whole transcript) or for another program (the current
@@ -47,17 +48,20 @@ export async function* exportAs(
   { form, folder = '/' }: { readonly form: ExportForm; readonly folder?: string },
 ): AsyncGenerator<string> {
   switch (form) {
-    case 'markdown':
-      yield harmless(`# ${escaped(headingOf(summary))}\n\n${factsOf(summary)}\n`)
-      for await (const entry of entriesOf(session, summary.entries)) {
-        yield harmless(entryMarkdown(entry))
+    case 'markdown': {
+      // Imported here so that other commands do not load the Markdown parser.
+      const { entryMarkdown, headMarkdown } = await import('./markdown.ts')
+      yield showUnseen(headMarkdown(headingOf(summary), factsOf(summary)))
+      for await (const entry of writtenEntries(session, summary)) {
+        yield showUnseen(entryMarkdown(entry))
       }
       return
+    }
     case 'html': {
-      // Imported here so that other commands do not load the Markdown parser.
-      const { documentHtml, entryHtml } = await import('./html.ts')
-      const entries = htmlEntries(session, summary, entryHtml)
-      yield* documentHtml(headingOf(summary), factsOf(summary), entries)
+      const { documentHtml } = await import('./html.ts')
+      const entries = writtenEntries(session, summary)
+      const pieces = documentHtml(headingOf(summary), factsOf(summary), entries)
+      for await (const piece of pieces) yield showUnseen(piece)
       return
     }
     case 'claude-code':
@@ -90,49 +94,34 @@ async function* entriesOf(session: Session, tail: number): AsyncGenerator<Transc
   }
 }
 
-async function* htmlEntries(
+async function* writtenEntries(
   session: Session,
-  summary: SessionSummary,
-  entryHtml: (entry: WrittenEntry) => string,
-): AsyncGenerator<string> {
-  for await (const entry of entriesOf(session, summary.entries)) {
+  { entries }: SessionSummary,
+): AsyncGenerator<WrittenEntry> {
+  for await (const entry of entriesOf(session, entries)) {
     const written = writtenEntry(entry)
-    if (written !== null) yield entryHtml(written)
+    if (written !== null) yield written
   }
 }
 
-/**
- * Markdown is read in terminals, which obey control characters, and marks of the writing direction
- * make a line look like another one. Joiners stay: emoji and some scripts need them.
- */
-function harmless(text: string): string {
-  return text.replace(OBEYED, '\ufffd')
-}
-
-const OBEYED = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
-
-/** Empty: the entry is not for people, such as a change of settings. */
-function entryMarkdown(entry: TranscriptEntry): string {
-  const written = writtenEntry(entry)
-  if (written === null) return ''
-  const { heading, text, note } = written
-  const body = text === null ? note && `_${note}_` : quoteLines(text)
-  return `\n### ${heading}\n${body === null ? '' : `\n${body}\n`}`
-}
-
-/** With its number, which the titles of compactions and their undoing name. */
+/** With its number, which the titles of compactions and their undoing name. Null: it is not for people. */
 function writtenEntry(entry: TranscriptEntry): WrittenEntry | null {
   const said = saidIn(entry)
   if (said === null) return null
   const at = new Date(entry.at).toISOString().replace('T', ' ').slice(0, 16)
-  const { title, text, note = 'Erased.' } = said
+  const { title, text, isMarkdown = true, note = 'Erased.' } = said
   const capital = `${title.charAt(0).toUpperCase()}${title.slice(1)}`
-  return { heading: `${capital} · ${at} · #${entry.number}`, text, note }
+  return { heading: `${capital} · ${at} · #${entry.number}`, text, isMarkdown, note }
 }
 
-function saidIn(
-  entry: TranscriptEntry,
-): (Pick<WrittenEntry, 'text'> & { title: string; note?: string | null }) | null {
+interface Said {
+  readonly title: string
+  readonly text: string | null
+  readonly isMarkdown?: boolean
+  readonly note?: string | null
+}
+
+function saidIn(entry: TranscriptEntry): Said | null {
   const { kind, message, meta, body } = entry
   const text = message === null ? null : textOf(asTyped(message))
   switch (kind) {
@@ -143,7 +132,7 @@ function saidIn(
     case 'assistant':
       return { title: 'Agent', text }
     case 'result':
-      return { title: 'Tool result', text: text === null ? null : fenced(text) }
+      return { title: 'Tool result', text, isMarkdown: false }
     case 'compaction': {
       const title = compactionTitle(entry)
       if ('by' in meta && meta.by === 'clearing') return { title, text: null, note: null }
@@ -155,27 +144,11 @@ function saidIn(
     case 'pin': {
       const title = pinTitle(entry)
       if (isRemoved(meta)) return { title, text: null, note: null }
-      return { title, text: typeof body === 'string' ? fenced(body) : null }
+      return { title, text: typeof body === 'string' ? body : null, isMarkdown: false }
     }
     default:
       return null
   }
-}
-
-/** A title is text, not Markdown. */
-function escaped(title: string): string {
-  return title.replaceAll(/[\\`*_[\]<>&#!|~]/g, (mark) => `\\${mark}`)
-}
-
-/** A code block with a fence longer than any inside. */
-function fenced(text: string): string {
-  let [longest, run] = [2, 0]
-  for (const character of text) {
-    run = character === '`' ? run + 1 : 0
-    if (run > longest) longest = run
-  }
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}\n${text}\n${fence}`
 }
 
 /** Adds the bytes of images and files, which the store keeps beside the entries. */

@@ -21,10 +21,17 @@ interface Grammar {
 
 export function highlight(code: string, language: string): readonly CodeSpan[] {
   const name = language.toLowerCase()
-  if (name === 'diff' || name === 'patch') return diffSpans(code)
+  if (DIFFS.has(name)) return diffSpans(code)
   const grammar = GRAMMARS.get(name)
   return grammar === undefined ? [{ kind: 'plain', text: code }] : codeSpans(code, grammar)
 }
+
+export function isKnownLanguage(language: string): boolean {
+  const name = language.toLowerCase()
+  return DIFFS.has(name) || GRAMMARS.has(name)
+}
+
+const DIFFS = new Set(['diff', 'patch'])
 
 function codeSpans(code: string, grammar: Grammar): readonly CodeSpan[] {
   const spans: CodeSpan[] = []

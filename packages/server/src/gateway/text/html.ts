@@ -1,35 +1,25 @@
 import { highlight } from './highlight.ts'
-import { type MarkdownBlock, type MarkdownSpan, parseMarkdown } from './parse-markdown.ts'
-
-/**
- * An entry for people. Its text is quoted, so that it cannot imitate a heading, a note of ours or
- * another speaker: in Markdown, the beginning of every line is written by us.
- */
-export interface WrittenEntry {
-  readonly heading: string
-  /** Markdown. Null: the note says why there is none; without a note, the heading says all. */
-  readonly text: string | null
-  readonly note: string | null
-}
+import type { MarkdownBlock, MarkdownSpan } from './parse-markdown.ts'
+import { blocksOf, type WrittenEntry } from './written-entry.ts'
 
 /**
  * Markdown as HTML: all text is escaped, and only web and mail addresses become links. The text is
  * in a box of its own, and its headings rank below ours.
  */
-export function entryHtml({ heading, text, note }: WrittenEntry): string {
-  if (text === null && note === null) return `<h2>${escapeHtml(heading)}</h2>`
-  const body =
-    text === null
-      ? `<p><em>${escapeHtml(note ?? '')}</em></p>`
-      : `<blockquote class="said">\n${parseMarkdown(text).blocks.map(blockHtml).join('\n')}\n</blockquote>`
-  return `<h2>${escapeHtml(heading)}</h2>\n${body}`
+export function entryHtml(entry: WrittenEntry): string {
+  const heading = `<h2>${escapeHtml(entry.heading)}</h2>`
+  const blocks = blocksOf(entry)
+  if (blocks !== null) {
+    return `${heading}\n<blockquote class="said">\n${blocks.map(blockHtml).join('\n')}\n</blockquote>`
+  }
+  return entry.note === null ? heading : `${heading}\n<p><em>${escapeHtml(entry.note)}</em></p>`
 }
 
 /** A page that loads nothing and runs no script. */
 export async function* documentHtml(
   title: string,
   facts: string,
-  parts: AsyncIterable<string>,
+  entries: AsyncIterable<WrittenEntry>,
 ): AsyncGenerator<string> {
   yield `<!doctype html>
 <html lang="en">
@@ -45,7 +35,7 @@ export async function* documentHtml(
 <h1>${escapeHtml(title)}</h1>
 <p>${escapeHtml(facts)}</p>
 `
-  for await (const part of parts) yield `${part}\n`
+  for await (const entry of entries) yield `${entryHtml(entry)}\n`
   yield '</main>\n</body>\n</html>\n'
 }
 

@@ -41,7 +41,9 @@ const NESTING_MAX = 40
 let parser: ReturnType<typeof MarkdownIt> | undefined
 
 export function parseMarkdown(text: string): ParsedMarkdown {
-  parser ??= new MarkdownIt({ html: false, linkify: false, maxNesting: NESTING_MAX })
+  parser ??= new MarkdownIt({ html: false, linkify: false, maxNesting: NESTING_MAX }).disable(
+    'reference',
+  )
   const reader = new TokenReader(parser.parse(text, {}), text.split(/\r\n?|\n/))
   const starts: number[] = []
   const blocks: MarkdownBlock[] = []

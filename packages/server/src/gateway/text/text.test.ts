@@ -66,6 +66,14 @@ describe('parseMarkdown', () => {
     expect(paragraph).toMatchObject({ children: [{ text: '<b>x</b>' }, { kind: 'break' }, {}] })
   })
 
+  it('keeps definitions of links, which other renderers hide', () => {
+    const text = '[a]: https://b.example "c"\n\n[d][a]'
+    expect(parseMarkdown(text).blocks).toMatchObject([
+      { children: [{ text: '[a]: https://b.example "c"' }] },
+      { children: [{ text: '[d][a]' }] },
+    ])
+  })
+
   it('reads text in up to 39 nested quotations', () => {
     for (const levels of [1, 38, 39]) {
       const parsed = JSON.stringify(parseMarkdown(`${'> '.repeat(levels)}**deep**`))
@@ -182,7 +190,7 @@ describe('parseMarkdown, span by span', () => {
 
 describe('entryHtml', () => {
   const html = (text: string) => {
-    const whole = entryHtml({ heading: 'User', text, note: '' })
+    const whole = entryHtml({ heading: 'User', text, isMarkdown: true, note: '' })
     const match = /^<h2>User<\/h2>\n<blockquote class="said">\n(.*)\n<\/blockquote>$/s.exec(whole)
     return match?.[1]
   }
@@ -221,18 +229,17 @@ describe('entryHtml', () => {
   })
 
   it('says why there is no text', () => {
-    expect(entryHtml({ heading: '<a>', text: null, note: 'Gone & lost.' })).toBe(
-      '<h2>&lt;a&gt;</h2>\n<p><em>Gone &amp; lost.</em></p>',
-    )
+    const entry = { heading: '<a>', text: null, isMarkdown: true, note: 'Gone & lost.' }
+    expect(entryHtml(entry)).toBe('<h2>&lt;a&gt;</h2>\n<p><em>Gone &amp; lost.</em></p>')
   })
 
   it('is put into a page that loads nothing and runs no script', async () => {
-    async function* parts() {
-      yield '<h2>one</h2>'
-      yield '<h2>two</h2>'
+    async function* entries() {
+      for (const heading of ['one', 'two'])
+        yield { heading, text: null, isMarkdown: true, note: null }
     }
     let page = ''
-    for await (const part of documentHtml('<t>', 'a & b', parts())) page += part
+    for await (const part of documentHtml('<t>', 'a & b', entries())) page += part
     expect(page).toContain("default-src 'none'; style-src 'unsafe-inline'")
     expect(page).toContain('<title>&lt;t&gt;</title>')
     expect(page).toContain(
