@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { HTTP_LIMITS } from '../../gateway/http/access/limits.ts'
 import {
+  CONFIG_NAME,
   type Loaded,
   type LoadRequest,
   type LoadResult,
@@ -193,9 +194,49 @@ describe('loadConfig', () => {
 
   it('refuses a self-referencing value from any source', () => {
     const text = '{main: &a [*a]}'
-    const wanted = [expect.stringMatching(/`agents` should be a map of names and values/)]
+    const wanted = [expect.stringContaining('The value holds more than a configuration can.')]
     expect(problemsOf('', { env: { THROUGHLINE_AGENTS: text } })).toEqual(wanted)
     expect(problemsOf('', { flags: [`agents=${text}`] })).toEqual(wanted)
+  })
+
+  it.each([
+    ['a list that never ends', 'agents.main.tools.files.roots', '[docs, "/etc'],
+    ['a name twice', 'http', '{requireToken: true, requireToken: false}'],
+    ['a name that objects have', 'agents.main.pins', '{__proto__: a}'],
+  ])('refuses %s in a flag and in a variable', (_, key, value) => {
+    const variable = `THROUGHLINE_${key.replaceAll('.', '__').toUpperCase()}`
+    for (const asked of [{ flags: [`${key}=${value}`] }, { env: { [variable]: value } }]) {
+      const problems = problemsOf('agents: {main: {}}', asked)
+      expect(problems.length).toBeGreaterThan(0)
+    }
+  })
+
+  it('refuses a name that objects have in the key of a flag', () => {
+    expect(problemsOf('', { flags: ['agents.__proto__.system=Hello'] })).toEqual([
+      expect.stringContaining('`agents.__proto__` is not known'),
+    ])
+  })
+
+  it.each([
+    ['a folder', 'is not a file', (file: string) => mkdirSync(file)],
+    ['a link to a folder', 'is not a file', (file: string) => symlinkSync('.', file)],
+    [
+      'a link to itself',
+      'loop of symbolic links',
+      (file: string) => symlinkSync(CONFIG_NAME, file),
+    ],
+    [
+      'a link that leads nowhere',
+      'is a link that leads nowhere',
+      (file: string) => symlinkSync('gone.yaml', file),
+    ],
+  ])('reports %s under the name of the configuration', (_, why, make) => {
+    const cwd = folderWith({})
+    make(join(cwd, CONFIG_NAME))
+    const result = loadConfig({ cwd, env: {}, flags: [] })
+    expect(result).toMatchObject({ kind: 'refused', file: join(cwd, CONFIG_NAME) })
+    const texts = result.kind === 'refused' ? result.problems.map(({ text }) => text) : []
+    expect(texts).toEqual([expect.stringContaining(why)])
   })
 
   it("finds a file in a parent folder, then the user's; a named file must exist", () => {

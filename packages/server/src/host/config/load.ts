@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { type Trust, trustOf, whyFileUntrusted, whyUntrustedBetween } from '#core/base/files/trust'
 import { PRESETS, type PresetName } from '#core/compaction/plan/defaults'
@@ -116,7 +116,8 @@ function load(request: LoadRequest): LoadResult {
   const { tree } = whole
   // Parsed once: compiling the schema would take longer than reading it as it is.
   const parsed = configSchema.safeParse(plainOf(tree), { jitless: true })
-  const before = [...said.problems, ...fromFlags.problems, ...secrets, ...whole.problems]
+  const overlaid = [...fromEnv.problems, ...fromFlags.problems]
+  const before = [...said.problems, ...overlaid, ...secrets, ...whole.problems]
   const warnings = fromEnv.warnings
   if (!parsed.success) {
     const problems = inOrder([...before, ...explainIssues(parsed.error.issues, tree)])
@@ -155,7 +156,10 @@ function load(request: LoadRequest): LoadResult {
 function readFile(file: string, cwd: string, trust: Trust | undefined): string | Unread {
   try {
     const doubt = trust === undefined ? null : whyUntrustedBetween(cwd, dirname(file), trust)
-    return doubt === null ? readTrusted(file, CONFIG_BYTES_MAX, trust) : foreign(doubt)
+    if (doubt !== null) return foreign(doubt)
+    const text = readTrusted(file, CONFIG_BYTES_MAX, trust)
+    const isLost = typeof text !== 'string' && text.code === 'ENOENT' && isThere(file)
+    return isLost ? { problem: 'is a link that leads nowhere' } : text
   } catch (error) {
     return unreadFile(error)
   }
@@ -215,12 +219,12 @@ function findConfig({ path, isPathFound = false, env, cwd }: LoadRequest): Found
   }
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const file = join(folder, CONFIG_NAME)
-    if (mayBeFile(file)) return { file, isFound: true }
+    if (isThere(file)) return { file, isFound: true }
     if (folder === dirname(folder)) break
   }
   const user = userFolder(env)
   const own = user === undefined ? null : join(user, 'throughline', CONFIG_NAME)
-  return own !== null && mayBeFile(own)
+  return own !== null && isThere(own)
     ? { file: own, isFound: true }
     : { file: null, isFound: false }
 }
@@ -231,10 +235,14 @@ function userFolder(env: ConfigEnvironment): string | undefined {
   return env['HOME'] ? join(env['HOME'], '.config') : undefined
 }
 
-/** An unsearchable folder may contain a file; reading it reports the reason. */
-function mayBeFile(path: string): boolean {
+/**
+ * Whether something has this name. If it is no file, a link that leads nowhere, or in an unsearchable
+ * folder, reading it reports the reason: without its configuration a server would start with another
+ * store and less protection.
+ */
+function isThere(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EACCES'
   }

@@ -1,4 +1,3 @@
-import { parse } from 'yaml'
 import type { JsonObject } from '#core/base/json'
 import {
   branchesOf,
@@ -10,7 +9,8 @@ import {
 } from '../schema/walk.ts'
 import { nearest } from './nearest.ts'
 import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './problem.ts'
-import { type Node, nodeAt, nodeOf, withNode } from './tree.ts'
+import { type ReadYaml, readYamlValue } from './read-yaml.ts'
+import { type Node, nodeAt, withNode } from './tree.ts'
 
 /**
  * Variables and flags, which override the file. `THROUGHLINE_HTTP__PORT` is `http.port`: words in
@@ -28,6 +28,7 @@ export interface Overlaid {
 }
 
 export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid {
+  const problems: ConfigProblem[] = []
   const warnings: ConfigProblem[] = []
   let result = tree
   // Sorted by name, so that a key is set before the keys below it.
@@ -39,7 +40,9 @@ export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid
     const path = pathOfVariable(name, result)
     const node = path === undefined ? undefined : describeAt(path)
     if (path !== undefined && node !== undefined) {
-      result = withNode(result, path, nodeOf(readValue(text, node), origin))
+      const value = readValue(text, node, { origin, path })
+      if (value.problems.length === 0) result = withNode(result, path, value.tree)
+      problems.push(...value.problems)
       continue
     }
     const meant = nearest(name, variables().names)
@@ -48,7 +51,7 @@ export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid
     const hint = meant === undefined ? '' : ` Did you mean ${PREFIX}${meant}?`
     warnings.push({ origin, text: `No key has this name, so it changes nothing.${hint}` })
   }
-  return { tree: result, problems: [], warnings }
+  return { tree: result, problems, warnings }
 }
 
 /** `flags` are the arguments of `--set`: `key=value`. */
@@ -65,7 +68,9 @@ export function overlayFlags(tree: Node, flags: readonly string[]): Overlaid {
       problems.push({ origin, text: 'A setting is written key=value, such as http.port=8080.' })
     } else if (node === undefined) problems.push({ origin, text: unknownText(path) })
     else {
-      result = withNode(result, path, nodeOf(readValue(text.slice(at + 1), node), origin))
+      const value = readValue(text.slice(at + 1), node, { origin, path })
+      if (value.problems.length === 0) result = withNode(result, path, value.tree)
+      problems.push(...value.problems)
     }
   }
   return { tree: result, problems, warnings: [] }
@@ -157,16 +162,16 @@ export function variableOf(path: readonly string[]): string {
   return PREFIX + path.map((key) => (key === '*' ? key : wordsOf(key))).join('__')
 }
 
-function readValue(text: string, node: JsonObject): unknown {
+function readValue(
+  text: string,
+  node: JsonObject,
+  { origin, path }: { readonly origin: ConfigOrigin; readonly path: Path },
+): ReadYaml {
   const isWhole = /^\s*[[{]/.test(text)
   const types = branchesOf(node).map(({ type }) => type)
   const isWords =
     types.includes('string') && types.every((type) => type === 'string' || type === 'object')
-  if (takesText(node) || (isWords && !isWhole)) return text
-  try {
-    // An alias to itself would make an infinite value.
-    return parse(text, { logLevel: 'silent', maxAliasCount: 0 })
-  } catch {
-    return text // the check reports what was expected
-  }
+  const isText = takesText(node) || (isWords && !isWhole)
+  if (isText) return { tree: { kind: 'leaf', value: text, origin }, problems: [] }
+  return readYamlValue(text, origin, path)
 }

@@ -30,15 +30,55 @@ export interface ReadYaml {
 }
 
 export function readYaml(text: string, file: string): ReadYaml {
-  const start: ConfigOrigin = { kind: 'file', file, line: 1, column: 1 }
-  if (text.length > CONFIG_BYTES_MAX) {
-    return refused(start, `is larger than a configuration may be (${CONFIG_BYTES_MAX / 1024} kB).`)
-  }
   const lines = new LineCounter()
+  const origin: ConfigOrigin = { kind: 'file', file, line: 1, column: 1 }
+  const originOf = (offset: number): ConfigOrigin => {
+    const { line, col } = lines.linePos(offset)
+    return { kind: 'file', file, line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  const { tree, problems } = read(text, { what: 'The file', origin, originOf, lines, path: [] })
+  if (tree !== undefined && tree.kind !== 'map') {
+    const wanted = 'The file should hold keys and values, such as `store: sessions.db`.'
+    return { tree: EMPTY, problems: [{ origin, text: wanted }] }
+  }
+  return { tree: tree ?? EMPTY, problems }
+}
+
+/** The value of a variable or a flag, read as strictly as a file. */
+export function readYamlValue(text: string, origin: ConfigOrigin, path: Path): ReadYaml {
+  const source = { what: 'The value', origin, originOf: () => origin, path }
+  const { tree, problems } = read(text, source)
+  return { tree: tree ?? leaf(null, origin), problems }
+}
+
+interface Source {
+  /** For people. */
+  readonly what: string
+  readonly origin: ConfigOrigin
+  readonly originOf: (offset: number) => ConfigOrigin
+  readonly lines?: LineCounter
+  /** Where the text belongs in the configuration. */
+  readonly path: Path
+}
+
+interface Read {
+  /** Undefined: it holds nothing. */
+  readonly tree: Node | undefined
+  readonly problems: readonly ConfigProblem[]
+}
+
+function read(text: string, { what, origin, originOf, lines, path }: Source): Read {
+  const refused = (why: string): Read => ({
+    tree: EMPTY,
+    problems: [{ origin, text: `${what} ${why}` }],
+  })
+  if (text.length > CONFIG_BYTES_MAX) {
+    return refused(`is larger than a configuration may be (${CONFIG_BYTES_MAX / 1024} kB).`)
+  }
   let document: ReturnType<typeof parseDocument>
   try {
     document = parseDocument(text, {
-      lineCounter: lines,
+      ...(lines !== undefined && { lineCounter: lines }),
       prettyErrors: false,
       uniqueKeys: false,
       // Otherwise the parser would silently use the first of several documents.
@@ -47,17 +87,13 @@ export function readYaml(text: string, file: string): ReadYaml {
   } catch (error) {
     // The parser recurses for every level.
     if (!(error instanceof RangeError)) throw error
-    return refused(start, 'is nested too deeply.')
+    return refused('is nested too deeply.')
   }
-  const originOf = (offset: number): ConfigOrigin => {
-    const { line, col } = lines.linePos(offset)
-    return { kind: 'file', file, line: Math.max(1, line), column: Math.max(1, col) }
-  }
-  // A warning of the parser, such as an unknown tag, is a mistake in the file too.
+  // A warning of the parser, such as an unknown tag, is a mistake too.
   const doubts = [...document.errors, ...document.warnings]
   // Inside a list the parser catches this error itself.
   if (doubts.some(({ message }) => message.startsWith('Maximum call stack'))) {
-    return refused(start, 'is nested too deeply.')
+    return refused('is nested too deeply.')
   }
   if (doubts.length > 0) {
     const problems = doubts.slice(0, 20).map(({ message, pos }) => ({
@@ -67,16 +103,9 @@ export function readYaml(text: string, file: string): ReadYaml {
     return { tree: EMPTY, problems }
   }
   const walk = new Walk(originOf, targetsIn(document))
-  const tree = walk.read(document.contents, [], 0)
-  if (walk.isFull) return refused(start, 'holds more than a configuration can.')
-  if (tree !== undefined && tree.kind !== 'map') {
-    return refused(start, 'should hold keys and values, such as `store: sessions.db`.')
-  }
-  return { tree: tree ?? EMPTY, problems: walk.problems }
-}
-
-function refused(origin: ConfigOrigin, text: string): ReadYaml {
-  return { tree: EMPTY, problems: [{ origin, text: `The file ${text}` }] }
+  const tree = walk.read(document.contents, path, 0)
+  if (walk.isFull) return refused('holds more than a configuration can.')
+  return { tree, problems: walk.problems }
 }
 
 type Targets = ReadonlyMap<unknown, YamlNode | undefined>

@@ -31,6 +31,8 @@ export function describeAt(path: Path): JsonObject | undefined {
 }
 
 function stepInto(node: JsonObject, key: string | number): JsonObject | undefined {
+  // The check of the whole would drop it silently.
+  if (key === '__proto__') return undefined
   for (const branch of branchesOf(node)) {
     const { properties, additionalProperties, items } = branch
     if (isObject(properties) && Object.hasOwn(properties, key)) return asNode(properties[key])
