@@ -43,7 +43,7 @@ async function listNewest(
     dated.push({ row, at: sort === 'created' ? row.createdAt : await activeAt(store, row) })
   }
   dated.sort((a, b) => b.at - a.at || (a.row.id < b.row.id ? -1 : 1))
-  const from = after === undefined ? 0 : dated.findIndex(({ row }) => row.id === after) + 1
+  const from = dated.findIndex(({ row }) => row.id === after) + 1
   // The session to continue after may have been purged since.
   const rest = dated.slice(from).map(({ row }) => row)
   return rest.filter((row) => (state ?? row.state) === row.state).slice(0, limit)
