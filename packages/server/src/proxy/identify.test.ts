@@ -36,6 +36,118 @@ describe('identify', () => {
   })
 })
 
+type Headers = RequestFacts['headers']
+
+it.each<[string, Headers, Partial<RequestFacts>, object]>([
+  [
+    'Claude Code',
+    { 'x-claude-code-session-id': 's', 'thread-id': 't', 'x-session-id': 'ses_1' },
+    { fields: { prompt_cache_key: 'k' } },
+    { client: 'claude', session: 's', agent: null, parent: null },
+  ],
+  [
+    'an agent of Claude Code',
+    { 'x-claude-code-session-id': 's', 'x-claude-code-agent-id': 'a' },
+    {},
+    { client: 'claude', session: 's', agent: 'a', parent: null },
+  ],
+  [
+    'Codex',
+    { 'thread-id': 't', conversation_id: 'c', 'x-session-id': 'ses_1' },
+    {},
+    { client: 'codex', session: 't', agent: null, parent: null },
+  ],
+  [
+    'an older Codex, below another thread',
+    { conversation_id: 'c', 'x-codex-parent-thread-id': 'p' },
+    {},
+    { client: 'codex', session: 'c', agent: null, parent: 'p' },
+  ],
+  [
+    'Codex without a thread',
+    { 'x-codex-turn-metadata': '{}' },
+    {},
+    { client: 'codex', session: null, agent: null, parent: null },
+  ],
+  [
+    'opencode',
+    { 'x-session-id': 'ses_2', 'x-session-affinity': 'ses_3', 'x-parent-session-id': 'ses_1' },
+    {},
+    { client: 'opencode', session: 'ses_2', agent: null, parent: 'ses_1' },
+  ],
+  [
+    'another agent with a session',
+    { 'x-session-affinity': 'mine' },
+    { launch: 'pi-0f3a' },
+    { client: 'agent', session: 'mine', agent: null, parent: null },
+  ],
+  [
+    'a client with a key of its cache',
+    {},
+    { launch: 'pi-0f3a', fields: { prompt_cache_key: 'k', metadata: { session_id: 'm' } } },
+    { client: 'pi', session: 'k', isHint: true, agent: null, parent: null },
+  ],
+  [
+    'a client with a session in its metadata',
+    {},
+    { launch: 'pi', fields: { prompt_cache_key: '', metadata: { session_id: 'm' } } },
+    { client: 'pi', session: 'm', agent: null, parent: null },
+  ],
+  [
+    'a client with a session that is no text',
+    {},
+    { launch: '-x', fields: { prompt_cache_key: 5, metadata: { session_id: 7 } } },
+    { client: 'agent', session: null, agent: null, parent: null },
+  ],
+  [
+    'a client without anything',
+    {},
+    { fields: { metadata: 'm' } },
+    { client: 'agent', session: null, agent: null, parent: null },
+  ],
+])('knows %s', (_, headers, more, identity) => {
+  expect(identify(facts({ headers, ...more }))).toEqual(identity)
+})
+
+const claude = { 'x-claude-code-session-id': 's' }
+const asks = (text: string) => ({ lastRead: anthropicWire.read({ role: 'user', content: text }) })
+const SUMMARIZE = 'CRITICAL: Respond with TEXT ONLY.'
+
+it.each<[string, Headers, Partial<RequestFacts>, string]>([
+  ['a request with tools', {}, {}, 'conversation'],
+  ['one of an unknown client without tools', {}, { fields: { tools: [] } }, 'conversation'],
+  ...['claude', 'codex', 'opencode', 'pi'].map(
+    (launch): [string, Headers, Partial<RequestFacts>, string] => [
+      `one of ${launch} without tools`,
+      {},
+      { launch, fields: { tools: [] } },
+      'side',
+    ],
+  ),
+  ['one whose tools are no list', {}, { launch: 'pi', fields: { tools: 'Bash' } }, 'side'],
+  [
+    'one whose tools are an item among others',
+    {},
+    { launch: 'pi', fields: {}, items: [{}, { rank: 'developer additional_tools' }, {}] },
+    'conversation',
+  ],
+  ['the title of a thread', metadata({ thread_source: 'thread_title' }), {}, 'side'],
+  ['another source', metadata({ thread_source: 'user' }), {}, 'conversation'],
+  ['metadata that are no object', { 'x-codex-turn-metadata': '[]' }, {}, 'conversation'],
+  ['a compaction of Codex', metadata({ request_kind: 'compaction' }), { fields: {} }, 'compaction'],
+  [
+    'a compaction of Codex as an item',
+    metadata({ request_kind: 'compaction' }),
+    { last: { type: 'compaction_trigger' } },
+    'compaction-item',
+  ],
+  ['a compaction of Claude Code', claude, asks(`${SUMMARIZE} Now.`), 'compaction'],
+  ['the same words further on', claude, asks(`Why "${SUMMARIZE}"?`), 'conversation'],
+  ['the same words of another client', { 'thread-id': 't' }, asks(SUMMARIZE), 'conversation'],
+])('takes %s for what it is for', (_, headers, more, expected) => {
+  expect(purpose(facts({ headers, ...more }))).toBe(expected)
+})
+
 describe('purposeOf', () => {
   it('treats a title request of Codex as a side call although it has a session of its own [proxy law 9]', () => {
     const headers = { 'thread-id': 'new', ...metadata({ thread_source: 'thread_title' }) }

@@ -3,7 +3,12 @@ import { sessionId } from '#core/base/ids'
 import { LIMITS, StoreFixture } from '#core/store/contract-suite/bench'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import { openMemoryStore } from '#core/store/memory/open'
-import { ask, askToErase, ControlNotAdmittedError, readControls } from './control-requests.ts'
+import {
+  ask,
+  askToErase,
+  ControlNotAdmittedError,
+  readControls,
+} from '../sessions/control-requests.ts'
 
 async function open(limits = LIMITS) {
   const store = openMemoryStore()
