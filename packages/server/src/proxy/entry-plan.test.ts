@@ -24,8 +24,13 @@ const message = (role: string, ...parts: readonly object[]) => ({ role, parts })
 /** The messages that record these units behind what a tree knows; `known`: entries of one unit. */
 function plan(
   units: readonly Unit[],
-  { known = [] as readonly Unit[], at = known.length, isPartial = false } = {},
+  given: {
+    readonly known?: readonly Unit[]
+    readonly at?: number
+    readonly isPartial?: boolean
+  } = {},
 ) {
+  const { known = [], at = known.length, isPartial = false } = given
   const tree = new UnitTree()
   const nodes = [tree.root, ...known.map((unit, index) => tree.add(index + 1, [hashUnit(unit)]))]
   const node = nodes[at] ?? tree.root
