@@ -40,6 +40,36 @@ describe('readFault', () => {
     })
   })
 
+  it.each<[string, object]>([
+    ['latency', {}],
+    ['drip', { ms: 20 }],
+    ['drip; ms', { ms: 0 }],
+    ['status;retry-after', { retryAfter: '' }],
+    ['status; retry-after = a=b ; code = 404', { retryAfter: 'a=b', code: 404 }],
+    ['cut-stream; after=0.3; how=reset', { after: 0.3, how: 'reset' }],
+    ['stream-error; what=overflow', { what: 'overflow' }],
+    ['finish; reason=content-filter', { reason: 'content-filter' }],
+    ['latency; ms=7', { ms: 7 }],
+  ])('reads %j whole', (text, fields) => {
+    expect(readFault(text)).toEqual({
+      ...{ kind: text.split(';')[0], ms: 1_000, after: 0.5, how: 'fin', code: 500 },
+      ...{ what: 'overload', reason: 'length', ...fields },
+    })
+  })
+
+  it.each<[string, string]>([
+    ['drip; ms=soon', 'ms of a fault is a number from 0 to 2147483647.'],
+    ['drip; after=-0.1', 'after of a fault is a number from 0 to 1.'],
+    ['status; code=399', 'code of a fault is a number from 400 to 599.'],
+    ['status; code=600', 'code of a fault is a number from 400 to 599.'],
+    ['cut-json; how=gently', 'how of a fault is one of fin, reset, clean.'],
+    ['stream-error; what=x', 'what of a fault is one of overload, overflow.'],
+    ['finish; reason=x', 'reason of a fault is one of length, content-filter, window.'],
+    ['drip; pace', 'The fault drip has no setting "pace".'],
+  ])('says why it refuses %j', (text, message) => {
+    expect(() => readFault(text)).toThrow(message)
+  })
+
   it.each([
     'explode',
     'drip; ms=soon',
