@@ -254,22 +254,26 @@ describe('findShapes', () => {
     }
   })
 
-  it('finds some shapes only at the beginning of a word', () => {
-    for (const begin of [
-      'sk-',
-      'ATBB',
-      'AIza',
-      'ya29.',
-      'hvs.',
-      'pul-',
-      'dp.pt.',
-      'ntn_',
-      'vcp_',
-    ]) {
-      const tail = made(48, begin === 'pul-' ? HEX : WORD)
-      expect(findShapes(`${begin}${tail}`)).toHaveLength(1)
-      expect(findShapes(`word${begin}${tail}`)).toEqual([])
-    }
+  it.each([
+    `tl_${made(43, `${WORD}_-`)}`,
+    ...['sk-', 'ATBB', 'AIza', 'ya29.', 'hvs.', 'dp.pt.', 'ntn_', 'vcp_'].map(
+      (begin) => begin + made(48, WORD),
+    ),
+    `pul-${made(48, HEX)}`,
+    `AKIA${made(16, UPPER)}`,
+    `dapi${made(32, HEX)}`,
+    `SK${made(32, HEX)}`,
+    `SG.${made(22, WORD)}.${made(43, WORD)}`,
+    `key-${made(32, HEX)}`,
+    `A3-${made(6, UPPER)}-${['', '', '', ''].fill(made(5, UPPER)).join('-')}`,
+    `eyJ${made(33, WORD)}.eyJ${made(80, WORD)}.${made(43, WORD)}`,
+  ])('finds %s only at the beginning of a word', (secret) => {
+    expect(findShapes(secret)).toHaveLength(1)
+    expect(findShapes(`word${secret}`)).toEqual([])
+    expect(findShapes(`\\n${secret}`)).toHaveLength(1)
+    expect(findShapes(`%3D${secret}`)).toHaveLength(1)
+    expect(findShapes(`\\u003d${secret}`)).toHaveLength(1)
+    expect(findShapes(`\\n0${secret}`)).toEqual([])
   })
 
   it.each([
