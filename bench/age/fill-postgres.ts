@@ -1,6 +1,9 @@
 import type pg from 'pg'
 import { type Age, BATCH, DAY_MS } from './age.ts'
 
+/** A seal would cover the copied row, so the others have none. */
+const EMPTIED: Readonly<Record<string, string>> = { tail: '0', replies: '0', seal: 'null' }
+
 /**
  * Ages a store as `fillSqlite` does: the server makes the rows by itself, a batch in each transaction.
  */
@@ -14,7 +17,7 @@ export async function fillPostgres(
   await admin.query('create table if not exists bench_age (part text primary key, done bigint)')
   const started = Date.now() - 365 * DAY_MS
   const names = await columnsOf(admin, schema)
-  const values = names.map((name) => (['tail', 'replies'].includes(name) ? '0' : name)).join(', ')
+  const values = names.map((name) => EMPTIED[name] ?? name).join(', ')
   /** Session by session, as in SQLite; the time runs through the year within each. */
   const place = (of: number) => {
     const each = Math.ceil(of / age.sessions)

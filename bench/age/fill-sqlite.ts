@@ -2,6 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Age, BATCH, DAY_MS } from './age.ts'
 
 const FIRST_SESSION = 100_000
+/** A seal would cover the copied row, so the others have none. */
+const EMPTIED: Readonly<Record<string, string>> = { tail: '0', replies: '0', seal: 'null' }
 const HASH = new Uint8Array(32)
 
 /**
@@ -15,7 +17,7 @@ export function fillSqlite(path: string, age: Age, report: (text: string) => voi
   if (columns === undefined) throw new Error('The store needs one session to copy.')
   const names = Object.keys(columns).filter((name) => !['n', 'id', 'scope'].includes(name))
   const copy = database.prepare(`insert into session (n, id, scope, ${names.join(', ')})
-    select ?, ?, ?, ${names.map((name) => (name === 'tail' || name === 'replies' ? '0' : name)).join(', ')}
+    select ?, ?, ?, ${names.map((name) => EMPTIED[name] ?? name).join(', ')}
     from session where n = (select min(n) from session)`)
   const entry = database.prepare(`insert into entry
     (id, kind, operation, fence, at, tokens, meta, body, salt, body_hash, prev_hash, hash)

@@ -107,7 +107,7 @@ const LAWS: readonly Law[] = [
       await inSession(path, async (fixture) => {
         await fixture.hear('and now?')
       })
-      return byHand(path, `update session set turn_state = 'idle'`)
+      return byHand(path, `update session set turn_state = 'idle', seal = null`)
     },
   },
   {

@@ -1,8 +1,14 @@
 /** Reverts the newest migrations of each engine, for tests that open an earlier store. */
-const SEALED = ['route', 'note', 'schedule', 'token', 'reply']
-const UNSEALED = SEALED.map((table) => `alter table ${table} drop column seal;`).join(' ')
+const unsealed = (...tables: readonly string[]) =>
+  tables.map((table) => `alter table ${table} drop column seal;`).join(' ')
+const UNSEALED_20 = unsealed(
+  ...['session', 'mail', 'operation', 'blob', 'sender', 'intake', 'runner'],
+)
+const UNSEALED_19 = unsealed('route', 'note', 'schedule', 'token', 'reply')
 
-export const SQLITE_TO_18 = `${UNSEALED} pragma user_version = 18;`
+export const SQLITE_TO_19 = `${UNSEALED_20} pragma user_version = 19;`
+
+export const SQLITE_TO_18 = `${SQLITE_TO_19} ${UNSEALED_19} pragma user_version = 18;`
 
 export const SQLITE_TO_15 = `${SQLITE_TO_18}
   drop table usage; drop table word_runs; drop table word_total; drop table unindexed;
@@ -26,7 +32,9 @@ export const SQLITE_TO_9 = `${SQLITE_TO_15}
   create index attempt_route on attempt (model_route, at);
   pragma user_version = 9;`
 
-export const POSTGRES_TO_18 = `${UNSEALED} update store set schema = 18;`
+export const POSTGRES_TO_19 = `${UNSEALED_20} update store set schema = 19;`
+
+export const POSTGRES_TO_18 = `${POSTGRES_TO_19} ${UNSEALED_19} update store set schema = 18;`
 
 export const POSTGRES_TO_15 = `${POSTGRES_TO_18}
   drop table usage, word_runs, word_total, unindexed; drop index session_scope;

@@ -74,14 +74,17 @@ class Sheet {
 const ADVICE_CHAIN = 'Restore a backup; `throughline export` saves the sessions that still check.'
 const ADVICE_CHANGED =
   'It is not used. Restore a backup, or remove it where it was made and make it again.'
+const ADVICE_RUNNER = 'Restart its process, which then writes a row of its own.'
 const ADVICE_LOST = 'Restore a newer copy. If there is none, --accept-loss continues with this one.'
 
 async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
   const problems = await reads.verify({})
   return problems.map(({ sessionId, problem }) => {
     const about = { what: problem, since: null, sessionIds: sessionId === null ? [] : [sessionId] }
-    if (problem.endsWith(NOT_AS_WRITTEN)) {
-      return { ...about, kind: 'changed-row', severity: 'fault', advice: ADVICE_CHANGED }
+    if (problem.endsWith(NOT_AS_WRITTEN) && sessionId === null) {
+      const isRunner = problem.startsWith('runner ')
+      const advice = isRunner ? ADVICE_RUNNER : ADVICE_CHANGED
+      return { ...about, kind: 'changed-row', severity: 'fault', advice }
     }
     if (isMissingTables(problem)) {
       return { ...about, kind: 'store-damaged', severity: 'fault', advice: ADVICE_CHAIN }

@@ -3,6 +3,7 @@ import { isObject, type JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import { isCount } from '../measure.ts'
 import type { SessionRow } from '../tables/rows.ts'
+import type { Values } from '../tables/table.ts'
 
 /**
  * Checks rows as read from disk. A flipped byte can leave a column unreadable or impossible. Every
@@ -127,3 +128,19 @@ export function damagedRoute({
 }
 
 export const NOT_AS_WRITTEN = 'is not as it was written'
+
+/** The errors for rows whose seal does not match. Sources and keys may name people. */
+export const CHANGED = {
+  session: ({ id }) => changed(`session ${id}`, id),
+  mail: ({ sessionId, number }) => changed(`mail ${number} of session ${sessionId}`, sessionId),
+  operation: ({ sessionId, id }) => changed(`operation ${id} of session ${sessionId}`, sessionId),
+  blob: ({ sessionId, hash }) => changed(`blob ${hash} of session ${sessionId}`, sessionId),
+  sender: ({ sessionId }) => changed(`a sender to session ${sessionId}`, sessionId),
+  // The session that it names may be what was changed.
+  intake: ({ number }) => changed(`the known key of mail ${number}`),
+} satisfies Record<string, (values: Values) => DamagedRowError>
+
+function changed(row: string, sessionId?: unknown): DamagedRowError {
+  const of = sessionId === undefined ? {} : { sessionId: String(sessionId) }
+  return new DamagedRowError({ row, ...of, problem: NOT_AS_WRITTEN })
+}

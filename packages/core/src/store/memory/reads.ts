@@ -228,7 +228,7 @@ function verifySession(
   for (const mail of tables.mails.get(id) ?? []) {
     const known = tables.intakes.get(keyHashOf(mail) ?? '')
     const isOwn = known?.sessionId === id && known.number === mail.number
-    check.addMail(mail, known && { bodyHash: known.bodyHash, isOwn })
+    check.addMail(mail, known && { bodyHash: known.bodyHash, isOwn }, true)
   }
   for (const blob of tables.blobs.values()) {
     if (blob.sessionId === id) check.addBlob(blob.hash, sha256(blob.bytes) === blob.hash)

@@ -3,10 +3,11 @@ import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
 import { OutcomeUnknownError, StoreDamagedError } from '../errors.ts'
 import { applyRule } from '../rules/rules.ts'
 import type { Ruling, Stamp, StoreChange } from '../rules/ruling.ts'
-import type { Connections, LoanedClient } from './connections/connections.ts'
+import type { Connections, LoanedClient, Query } from './connections/connections.ts'
 import { ServerFailure, translateServerError } from './connections/failure.ts'
 import { prefetch, strengthsOf } from './prefetch.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
+import { resealRows } from './seals/reseal.ts'
 import { Snapshot } from './snapshot.ts'
 import { unindexInPostgres } from './word-index.ts'
 import { writeChange } from './write.ts'
@@ -77,7 +78,10 @@ async function tryOnce<Verb extends CommitVerb>(
     for (const { sessionId, entries } of change?.erase ?? []) {
       if (entries.length > 0) await unindexInPostgres(loan, sessionId, entries)
     }
-    if (change !== undefined) await write(loan, verb, change, at)
+    if (change !== undefined) {
+      const resealed = await resealRows(loan, change)
+      await write(loan, verb, writeChange(change, at, resealed))
+    }
     ended = change !== undefined
     return { outcome, change }
   } finally {
@@ -126,11 +130,10 @@ function run<Value>(work: () => Value): { readonly value: Value } | { readonly e
 async function write(
   loan: LoanedClient,
   verb: CommitVerb,
-  change: StoreChange,
-  at: number,
+  statements: readonly Query[],
 ): Promise<void> {
   try {
-    await loan.send([...writeChange(change, at), { text: 'commit' }])
+    await loan.send([...statements, { text: 'commit' }])
   } catch (error) {
     if (!(error instanceof ServerFailure) || error.kind !== 'connection') throw error
     loan.discard()

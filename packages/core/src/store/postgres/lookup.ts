@@ -47,3 +47,14 @@ export const noteKey = ({ agent, scope, id }: Columns) => ({
   scope: fromText(scope as string),
   id,
 })
+
+/** For the addresses of routes. */
+export const ASKED_ROUTES =
+  'unnest($1::text[], $2::text[], $3::text[]) as asked (agent, channel, address)'
+export const routeValues = (asked: readonly Args[]) => [
+  textArgs(asked, 0),
+  textArgs(asked, 1),
+  textArgs(asked, 2),
+]
+export const routeKey = (row: Columns) =>
+  ['agent', 'channel', 'address'].map((name) => fromText(row[name] as string))

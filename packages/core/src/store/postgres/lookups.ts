@@ -5,7 +5,7 @@ import type { ForkPrefix } from '../rules/ruling.ts'
 import { ERASURE_LOOKUPS } from './erasures/lookups.ts'
 import { checkedDeletions, decodeReadable, withoutNotDeleted } from './erasures/records.ts'
 import {
-  type Args,
+  ASKED_ROUTES,
   column,
   count,
   hashArgs,
@@ -14,10 +14,13 @@ import {
   noteKey,
   numberArgs,
   one,
+  routeKey,
+  routeValues,
   sessionAnd,
   textArgs,
 } from './lookup.ts'
 import { ATTEMPTS_BEFORE, REMAINING_ROWS, REPLIES_AFTER } from './remaining-rows.ts'
+import { BLOB_LOOKUPS, SENDER_LOOKUPS } from './seals/lookups.ts'
 import {
   type Columns,
   decodeNextReply,
@@ -30,14 +33,6 @@ import {
 } from './tables.ts'
 import { VECTOR_LOOKUPS } from './vectors/lookups.ts'
 
-const ASKED_ROUTES = 'unnest($1::text[], $2::text[], $3::text[]) as asked (agent, channel, address)'
-const routeValues = (asked: readonly Args[]) => [
-  textArgs(asked, 0),
-  textArgs(asked, 1),
-  textArgs(asked, 2),
-]
-const routeKey = (row: Columns) =>
-  ['agent', 'channel', 'address'].map((name) => fromText(row[name] as string))
 /** Each request with the sessions that store the requested entries. */
 const ASKED_ENTRIES = `unnest($1::text[], $2::bigint[]) as asked (session, number)
   cross join lateral lineage(asked.session) as line`
@@ -137,22 +132,7 @@ export const LOOKUPS = {
     decode: one(POSTGRES.runner.decode),
     serves: 'runner',
   },
-  blobUses: {
-    text: `select session, encode(hash, 'hex') as hash, uses from blob
-      join unnest($1::text[], $2::bytea[]) as asked (session, hash) using (session, hash)
-      order by session, hash for update of blob`,
-    values: (asked) => [textArgs(asked, 0), hashArgs(asked, 1)],
-    keyOf: (row) => [row['session'] as string, row['hash'] as string],
-    decode: one((row) => row['uses']),
-  },
-  stagedBefore: {
-    text: `select session, encode(hash, 'hex') as hash, $1::bigint as before from blob
-      where uses = 0 and at < $1 order by at limit 1000 for update skip locked`,
-    isSingle: true,
-    values: ([args = []]) => [args[0]],
-    keyOf: (row) => [row['before'] as number],
-    decode: many((row) => ({ sessionId: row['session'], hash: row['hash'] })),
-  },
+  ...BLOB_LOOKUPS,
   reply: {
     text: `select ${prefixed(POSTGRES.reply.columns, 'reply')} from reply
       join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)
@@ -266,35 +246,7 @@ export const LOOKUPS = {
     keyOf: column('session'),
     decode: many(POSTGRES.mail.decode),
   },
-  sourcePending: {
-    text: `select session, source, pending from sender
-      join unnest($1::text[], $2::text[]) as asked (session, source) using (session, source)`,
-    values: (asked) => [textArgs(asked, 0), textArgs(asked, 1)],
-    keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
-    decode: ([row]) => row?.['pending'] ?? 0,
-  },
-  sourcePendingOfRoute: {
-    text: `select route.session, asked.source, coalesce(sender.pending, 0) as pending
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-        as asked (agent, channel, address, source)
-      join route using (agent, channel, address)
-      left join sender on sender.session = route.session and sender.source = asked.source`,
-    values: (asked) => [...routeValues(asked), textArgs(asked, 3)],
-    keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
-    decode: ([row]) => row?.['pending'] ?? 0,
-    serves: 'sourcePending',
-  },
-  sourcePendingOfMail: {
-    text: `select distinct mail.session, mail.source, coalesce(sender.pending, 0) as pending
-      from mail join unnest($1::text[], $2::bigint[]) as asked (session, number)
-        using (session, number)
-      left join sender on sender.session = mail.session and sender.source = mail.source
-      where mail.source is not null`,
-    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
-    keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
-    decode: ([row]) => row?.['pending'] ?? 0,
-    serves: 'sourcePending',
-  },
+  ...SENDER_LOOKUPS,
   entry: {
     text: `select ${prefixed(POSTGRES.entry.columns, 'entry')}, asked.session as asked from ${ASKED_ENTRIES}
       join entry on entry.session = line.keeper and entry.number = asked.number

@@ -3,8 +3,8 @@ import { canonicalJson } from '../integrity/canonical.ts'
 import { damagedRoute, orUnreadable, parseColumn } from '../integrity/damaged-row.ts'
 import type { AuditDraft } from '../rules/ruling.ts'
 import type { AuditRow, ReplyRow, RouteRow } from '../tables/rows.ts'
-import type { SealedTable } from '../tables/seal.ts'
-import { blankOf, type Kind, type Table, type Values } from '../tables/table.ts'
+import { isSealed, OF_NO_ROW } from '../tables/seal.ts'
+import { blankOf, type Kind, type Table, type TableField, type Values } from '../tables/table.ts'
 import {
   ATTEMPT,
   BLOB,
@@ -34,8 +34,14 @@ export interface PostgresTable<Row, Written = Row> {
   readonly columns: string
   encode(row: Written): Columns
   decode(columns: Columns): Row
+  /** Throws if the row was changed, like `decode`; the columns need not include the bytes of a blob. */
+  check(columns: Columns): void
+  /** For `verify`: the row as it is, changed or not. */
+  decodeChanged(columns: Columns): Row
   /** False: the row was changed. True for tables without a seal. */
   isWhole(columns: Columns): boolean
+  /** The seal of a row in which only these fields change. */
+  reseal(columns: Columns, change: Values): unknown
 }
 
 export function prefixed(columns: string, table: string): string {
@@ -87,9 +93,9 @@ function postgresTable<Row, Written>(table: Table<Row, Written>): PostgresTable<
   const { name, fields, flatten, restore } = table
   const read = fields.filter(({ isWriteOnly }) => !isWriteOnly)
   const blank = blankOf(fields)
-  const valuesOf = (columns: Columns): Values => {
-    const values: Record<string, unknown> = { ...blank }
-    for (const { name: field, column, kind } of read) {
+  const decodeFields = (of: readonly TableField[], columns: Columns, into: Values): Values => {
+    const values: Record<string, unknown> = { ...into }
+    for (const { name: field, column, kind } of of) {
       const value = columns[column] ?? null
       values[field] =
         kind === 'json'
@@ -97,6 +103,16 @@ function postgresTable<Row, Written>(table: Table<Row, Written>): PostgresTable<
           : DECODE[kind](value)
     }
     return values
+  }
+  const valuesOf = (columns: Columns) => decodeFields(read, columns, blank)
+  const seal = isSealed(table) ? table : null
+  const writeOnly = fields.filter(({ isWriteOnly }) => isWriteOnly)
+  const allOf = (columns: Columns) => decodeFields(writeOnly, columns, valuesOf(columns))
+  const refuseChanged = (values: Values, columns: Columns): void => {
+    if (seal?.refuse === undefined) return
+    const all = orUnreadable(() => decodeFields(writeOnly, columns, values))
+    if (all !== null && orUnreadable(() => seal.isWhole(all)) === true) return
+    throw seal.refuse({ ...values, ...all })
   }
   return {
     columns: fields.map(({ column }) => column).join(', '),
@@ -106,10 +122,20 @@ function postgresTable<Row, Written>(table: Table<Row, Written>): PostgresTable<
         fields.map(({ name: field, column, kind }) => [column, ENCODE[kind](values[field])]),
       )
     },
-    decode: (columns) => restore(valuesOf(columns)),
+    decode: (columns) => {
+      const values = valuesOf(columns)
+      const restored = restore(values)
+      refuseChanged(values, columns)
+      return restored
+    },
+    check: (columns) => refuseChanged(valuesOf(columns), columns),
+    decodeChanged: (columns) => restore(valuesOf(columns)),
     isWhole: (columns) =>
-      !('isWhole' in table) ||
-      orUnreadable(() => (table as SealedTable<Row, Written>).isWhole(valuesOf(columns))) === true,
+      seal === null || orUnreadable(() => seal.isWhole(allOf(columns))) === true,
+    reseal: (columns, change) => {
+      const resealed = seal && orUnreadable(() => seal.reseal(allOf(columns), change))
+      return toBytes(resealed ?? OF_NO_ROW)
+    },
   }
 }
 
@@ -144,6 +170,9 @@ export const POSTGRES_HEAD_COLUMNS = POSTGRES.entry.columns.replace(
   'body, salt',
   'null as body, null as salt',
 )
+
+/** A blob without its bytes. */
+export const SEALED_BLOB = POSTGRES.blob.columns.replace(', bytes', '')
 
 export function decodeNextReply(columns: Columns): ReplyRow & { readonly isChanged?: true } {
   const reply = POSTGRES.reply.decode(columns)

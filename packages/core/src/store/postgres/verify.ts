@@ -3,7 +3,16 @@ import { orUnreadable } from '../integrity/damaged-row.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { MailRow, SessionRow } from '../tables/rows.ts'
 import { AuditCheck, type Counted, stateFinding } from '../verify/audit.ts'
-import { changedRow, SEALED_KEYS } from '../verify/changed-rows.ts'
+import {
+  CHANGED_SENDER,
+  CHANGED_SESSION,
+  changedBlob,
+  changedOperation,
+  changedRow,
+  MANY_SEALED_KEYS,
+  SEALED_KEYS,
+  withoutRepeats,
+} from '../verify/changed-rows.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import type { Prefix } from '../verify/transcript.ts'
 import { type Connections, inSnapshot, type LoanedClient } from './connections/connections.ts'
@@ -16,6 +25,7 @@ import {
   fromText,
   POSTGRES,
   POSTGRES_HEAD_COLUMNS,
+  SEALED_BLOB,
   toBytes,
   toText,
 } from './tables.ts'
@@ -42,13 +52,13 @@ export async function verifyPostgres(
     const id = row['id'] as SessionId
     findings.push(...(await inSnapshot(connections, (loan) => verifySession(loan, id))))
   }
-  return [
+  return withoutRepeats([
     ...findings,
     ...(await inSnapshot(connections, (loan) => verifyAudit(loan, sessionId))),
     ...(await findStrays(connections, sessionId)),
-    ...(sessionId === undefined ? await findChanged(connections, WITH_REPLIES) : []),
+    ...(sessionId === undefined ? await findChanged(connections, ALL_SEALED_KEYS) : []),
     ...(await findKeysWithoutMail(connections, sessionId)),
-  ]
+  ])
 }
 
 /** For a store that is too large to be checked whole: a list leaves such sessions out in silence. */
@@ -63,17 +73,18 @@ async function findWrongStates(loan: LoanedClient): Promise<readonly StoreFindin
 
 async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonly StoreFinding[]> {
   const [[row] = []] = await loan.send([
-    { text: `select ${POSTGRES.session.columns}, work from session where id = $1`, values: [id] },
+    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
   ])
   if (row === undefined) return []
   let session: SessionRow
   try {
-    session = POSTGRES.session.decode(row)
+    session = POSTGRES.session.decodeChanged(row)
   } catch (error) {
     return [unreadableSession(id, error)]
   }
   const check = new SessionCheck(session, await prefixOf(loan, session))
   check.addWork(row['work'] === true)
+  if (!POSTGRES.session.isWhole(row)) check.addChanged(CHANGED_SESSION)
   for await (const page of pages(loan, `select ${POSTGRES.entry.columns} from entry`, id)) {
     for (const columns of page) {
       const entry = orUnreadable(() => POSTGRES.entry.decode(columns))
@@ -82,23 +93,36 @@ async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonl
     }
   }
   for await (const page of pages(loan, `select ${POSTGRES.mail.columns} from mail`, id)) {
-    const mails = page.map((columns) => orUnreadable(() => POSTGRES.mail.decode(columns)))
+    const mails = page.map((columns) => orUnreadable(() => POSTGRES.mail.decodeChanged(columns)))
     const memories = await readMemories(loan, id, mails)
     for (const [index, columns] of page.entries()) {
       const mail = mails[index] ?? null
       if (mail === null) check.addUnreadableMail(columns['number'] as MailNumber)
-      else check.addMail(mail, memories[index])
+      else check.addMail(mail, memories[index], POSTGRES.mail.isWhole(columns))
     }
   }
   // Hashed on the server, because they may be large.
-  const [blobs = []] = await loan.send([
+  const [blobs = [], operations = [], senders = []] = await loan.send([
     {
-      text: `select encode(hash, 'hex') as hash, sha256(bytes) = hash as fits from blob
-        where session = $1`,
+      text: `select ${SEALED_BLOB}, sha256(bytes) = hash as fits from blob where session = $1`,
       values: [id],
     },
+    ...(['operation', 'sender'] as const).map((table) => ({
+      text: `select ${POSTGRES[table].columns} from ${table} where session = $1`,
+      values: [id],
+    })),
   ])
-  for (const { hash, fits } of blobs) check.addBlob(hash as string, fits === true)
+  for (const row of blobs) {
+    const hash = (row['hash'] as Buffer).toString('hex')
+    check.addBlob(hash, row['fits'] === true)
+    if (!POSTGRES.blob.isWhole(row)) check.addChanged(changedBlob(hash))
+  }
+  for (const row of operations) {
+    if (!POSTGRES.operation.isWhole(row)) check.addChanged(changedOperation(row['id']))
+  }
+  for (const row of senders) {
+    if (!POSTGRES.sender.isWhole(row)) check.addChanged(CHANGED_SENDER)
+  }
   const [emptied = []] = await loan.send([
     {
       text: `select number from lineage($1) as line join entry on session = keeper
@@ -176,7 +200,7 @@ function memoryOf(
   number: MailNumber,
 ): KeyMemory | undefined {
   if (row === undefined) return undefined
-  const { bodyHash, ...memory } = POSTGRES.intake.decode(row)
+  const { bodyHash, ...memory } = POSTGRES.intake.decodeChanged(row)
   return { bodyHash, isOwn: memory.sessionId === id && memory.number === number }
 }
 
@@ -244,16 +268,16 @@ async function findStrays(
   })
 }
 
-const WITH_REPLIES = { ...SEALED_KEYS, reply: ['session', 'number'] } as const
+const ALL_SEALED_KEYS = { ...SEALED_KEYS, ...MANY_SEALED_KEYS } as const
 
 /** Rows that are not as they were written. They are in no chain, but each has a hash of itself. */
 async function findChanged(
   connections: Connections,
-  keys: Partial<typeof WITH_REPLIES>,
+  keys: Partial<typeof ALL_SEALED_KEYS>,
 ): Promise<readonly StoreFinding[]> {
   const findings: StoreFinding[] = []
   for (const table of Object.keys(keys) as (keyof typeof keys)[]) {
-    const key = WITH_REPLIES[table]
+    const key = ALL_SEALED_KEYS[table]
     const { columns, isWhole } = POSTGRES[table]
     const names = key.join(', ')
     for (let last: unknown[] = []; ; ) {
@@ -264,12 +288,18 @@ async function findChanged(
         values: last,
       })
       const keyOf = (row: Columns) => key.map((name) => row[name])
-      for (const row of page) if (!isWhole(row)) findings.push(changedRow(table, keyOf(row)))
+      for (const row of page)
+        if (!isWhole(row)) findings.push(changedRow(table, nameOf(table, row, keyOf(row))))
       last = keyOf(page.at(-1) ?? {})
       if (page.length < PAGE) break
     }
   }
   return findings
+}
+
+/** A row as people know it. */
+function nameOf(table: string, { session, number }: Columns, key: readonly unknown[]) {
+  return table === 'intake' ? [number, 'of session', session] : key
 }
 
 /** A key whose mail is missing: a repeat of that mail would be reported as a duplicate. */

@@ -2,8 +2,9 @@ import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, Replaced, StoreChange } from '../rules/ruling.ts'
 import { lastSearched } from '../search/words.ts'
 import type { SessionRow } from '../tables/rows.ts'
-import { USAGE_SUMS } from '../tables/tables.ts'
+import { ERASED_TEXTS, USAGE_SUMS } from '../tables/tables.ts'
 import type { Query } from './connections/connections.ts'
+import type { Resealed } from './seals/reseal.ts'
 import {
   type Columns,
   encodeAudit,
@@ -20,7 +21,7 @@ import { vectorWrites } from './vectors/vectors.ts'
  * and its `where` clause checks what the rule relied on. Many rows of a table are one statement
  * with one parameter; if a row may exist, only the columns that can change are set.
  */
-export function writeChange(change: StoreChange, at: number): readonly Query[] {
+export function writeChange(change: StoreChange, at: number, resealed: Resealed): readonly Query[] {
   const { sessions = [], runners = [], senders = [], blobUses = [], drafts = [] } = change
   const born = sessions.filter(({ before }) => before === null).map(({ after }) => after)
   return [
@@ -87,7 +88,7 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
       text: INSERT_BLOB,
       values: Object.values(POSTGRES.blob.encode(blob)),
     })),
-    ...put(SET_USES, blobUses.filter(({ uses }) => uses > 0).map(encodeUses)),
+    ...put(SET_USES, resealed.blobs),
     ...put(REMOVE_BLOB, blobUses.filter(({ uses }) => uses === 0).map(encodeUses)),
     ...put(PUT_DRAFT, drafts.filter(({ ids }) => ids.length > 0).map(POSTGRES.draft.encode)),
     ...put(REMOVE_DRAFT, drafts.filter(({ ids }) => ids.length === 0).map(POSTGRES.draft.encode)),
@@ -113,6 +114,8 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
     ...some('delete from token where id = any($1)', change.tokensRemoved ?? []),
     ...vectorWrites(change),
     ...(change.erase ?? []).flatMap(erase),
+    ...put(ERASE_MAIL, resealed.mail),
+    ...put(ERASE_REPLY, resealed.reply),
     ...put(
       INSERT_AUDIT,
       (change.audit ?? []).map((draft) => encodeAudit(draft, at)),
@@ -126,7 +129,7 @@ function insert(table: string, columns: string, rest = ''): string {
 }
 
 const INSERT_SESSION = insert('session', POSTGRES.session.columns)
-const INSERT_BLOB = `insert into blob (${POSTGRES.blob.columns}) values ($1, $2, $3, $4, $5, $6)`
+const INSERT_BLOB = `insert into blob (${POSTGRES.blob.columns}) values ($1, $2, $3, $4, $5, $6, $7)`
 const INSERT_ENTRY = insert('entry', POSTGRES.entry.columns)
 const INSERT_INTAKE = insert('intake', POSTGRES.intake.columns)
 const INSERT_ATTEMPT = insert('attempt', POSTGRES.attempt.columns)
@@ -161,23 +164,25 @@ const REMOVE_REPLY = `delete from reply using json_populate_recordset(null::repl
 const PUT_RUNNER = insert(
   'runner',
   POSTGRES.runner.columns,
-  'on conflict (id) do update set beat = excluded.beat',
+  'on conflict (id) do update set beat = excluded.beat, seal = excluded.seal',
 )
 const PUT_MAIL = insert(
   'mail',
   POSTGRES.mail.columns,
-  'on conflict (session, number) do update set state = excluded.state, body = excluded.body',
+  `on conflict (session, number) do update
+     set state = excluded.state, body = excluded.body, seal = excluded.seal`,
 )
 const PUT_SENDER = insert(
   'sender',
   POSTGRES.sender.columns,
-  'on conflict (session, source) do update set pending = excluded.pending',
+  'on conflict (session, source) do update set pending = excluded.pending, seal = excluded.seal',
 )
 const PUT_OPERATION = insert(
   'operation',
   POSTGRES.operation.columns,
   `on conflict (id) do update
-     set state = excluded.state, result = excluded.result, ended_at = excluded.ended_at`,
+     set state = excluded.state, result = excluded.result, ended_at = excluded.ended_at,
+       seal = excluded.seal`,
 )
 const PUT_REPLY = insert(
   'reply',
@@ -203,7 +208,8 @@ const UPDATE_ROUTE = `update route set session = next.session, version = next.ve
   where (route.agent, route.channel, route.address) = (next.agent, next.channel, next.address)`
 const REMOVE_ROUTE = `delete from route using json_populate_recordset(null::route, $1) as old
   where (route.agent, route.channel, route.address) = (old.agent, old.channel, old.address)`
-const SET_USES = `update blob set uses = next.uses from json_populate_recordset(null::blob, $1) as next
+const SET_USES = `update blob set uses = next.uses, seal = next.seal
+  from json_populate_recordset(null::blob, $1) as next
   where blob.session = next.session and blob.hash = next.hash`
 
 const REMOVE_BLOB = `delete from blob using json_populate_recordset(null::blob, $1) as old
@@ -241,18 +247,23 @@ function update(before: SessionRow, after: SessionRow): Query {
  * `unindex` has already removed the words, in the same transaction: it finds the pages by the
  * texts.
  */
-function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
-  return [
-    ['update entry set body = null, salt = null', entries] as const,
-    ['delete from entry_vector', entries] as const,
-    ['update mail set body = null, source = null, key = null', mail] as const,
-    ['update reply set body = null, seal = null', replies] as const,
-  ]
-    .filter(([, numbers]) => numbers.length > 0)
-    .map(([text, numbers]) => ({
-      text: `${text} where session = $1 and number = any($2)`,
-      values: [sessionId, numbers],
-    }))
+function erase({ sessionId, entries }: Erase): readonly Query[] {
+  if (entries.length === 0) return []
+  return ['update entry set body = null, salt = null', 'delete from entry_vector'].map((text) => ({
+    text: `${text} where session = $1 and number = any($2)`,
+    values: [sessionId, entries],
+  }))
+}
+
+const ERASE_MAIL = eraseTexts('mail')
+const ERASE_REPLY = eraseTexts('reply')
+
+/** With a new seal: an erased text could be guessed from the old one. */
+function eraseTexts(table: keyof typeof ERASED_TEXTS): string {
+  const texts = Object.keys(ERASED_TEXTS[table]).map((text) => `${text} = null`)
+  return `update ${table} set ${texts.join(', ')}, seal = next.seal
+    from json_populate_recordset(null::${table}, $1) as next
+    where (${table}.session, ${table}.number) = (next.session, next.number)`
 }
 
 /** A new row must not exist yet; a row that was read has been locked since. */

@@ -1,3 +1,4 @@
+import type { SessionId } from '../../base/ids.ts'
 import type { DamagedRowError } from '../errors.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit } from '../integrity/chain.ts'
@@ -6,24 +7,28 @@ import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, StoreChange } from '../rules/ruling.ts'
 import { lastSearched } from '../search/words.ts'
 import type { ReplyRow, SessionRow } from '../tables/rows.ts'
-import { USAGE_SUMS } from '../tables/tables.ts'
+import { ERASED_TEXTS, USAGE_SUMS } from '../tables/tables.ts'
 import { isTaken, type SqliteConnection, type Value } from './connection.ts'
 import { writeOperationalRows } from './operational-rows.ts'
 import type { SessionNumbers } from './sessions.ts'
-import { hashBytes, hashText, packed, SQLITE } from './tables.ts'
+import { findBlobHead, hashBytes, hashText, packed, SQLITE } from './tables.ts'
 import { writeVectors } from './vectors.ts'
 import { markUnindexed, unindexInSqlite } from './words/word-index.ts'
 
 const SESSION_GUARD = `id = ? and state = ? and fence = ? and holder is ? and tail = ?
     and tail_hash = ? and mail = ?`
 
-const PUT_RUNNER = `${SQLITE.runner.insert} on conflict (id) do update set beat = excluded.beat`
+const PUT_RUNNER = `${SQLITE.runner.insert} on conflict (id) do update set beat = excluded.beat,
+  seal = excluded.seal`
 const PUT_MAIL = `${SQLITE.mail.insert}
-  on conflict (id) do update set state = excluded.state, body = excluded.body`
+  on conflict (id) do update set state = excluded.state, body = excluded.body,
+    seal = excluded.seal`
 const PUT_SENDER = `${SQLITE.sender.insert}
-  on conflict (session, source) do update set pending = excluded.pending`
+  on conflict (session, source) do update set pending = excluded.pending,
+    seal = excluded.seal`
 const PUT_OPERATION = `${SQLITE.operation.insert} on conflict (id) do update
-  set state = excluded.state, result = excluded.result, ended_at = excluded.ended_at`
+  set state = excluded.state, result = excluded.result, ended_at = excluded.ended_at,
+    seal = excluded.seal`
 const PUT_REPLY = `${SQLITE.reply.insert} on conflict (id) do update
   set state = excluded.state, attempt = excluded.attempt, claimant = excluded.claimant,
     due_at = excluded.due_at, receipt = excluded.receipt`
@@ -89,11 +94,13 @@ function writeSession(
   const guard = [id, state, fence, holder, tail, hashBytes(tailHash), mail] as const
   // Only changed columns are set, so that indexes on the others are not touched.
   const { columns, values } = SQLITE.session.changes(before, after, numbers)
-  const sets = columns.length === 0 ? 'n = n' : columns.map((name) => `${name} = ?`).join(', ')
+  const sets = columns.map((name) => `${name} = ?`).join(', ')
   const changed = db.run(`update session set ${sets} where ${SESSION_GUARD}`, ...values, ...guard)
   // Cannot happen under the write lock; if it does, the transaction must not commit.
   if (changed !== 1) throw new Error(`session ${id} changed under its own transaction`)
 }
+
+type BlobUses = NonNullable<StoreChange['blobUses']>[number]
 
 const BEHIND_THE_LAST = 'already exists after the last one that its session knows'
 
@@ -163,8 +170,20 @@ function writeBlobs(db: SqliteConnection, numbers: SessionNumbers, change: Store
   for (const { sessionId, hash, uses } of change.blobUses ?? []) {
     const key = [numbers.get(sessionId), hashBytes(hash)] as const
     if (uses === 0) db.run('delete from blob where session = ? and hash = ?', ...key)
-    else db.run('update blob set uses = ? where session = ? and hash = ?', uses, ...key)
+    else setUses(db, key, { sessionId, hash, uses })
   }
+}
+
+function setUses(
+  db: SqliteConnection,
+  [n, hashed]: readonly [number, Uint8Array],
+  { sessionId, hash, uses }: BlobUses,
+): void {
+  const row = findBlobHead(db, n, hash)
+  if (row === undefined) return
+  const seal = SQLITE.blob.reseal(row, { uses }, sessionId)
+  const sql = 'update blob set uses = ?, seal = ? where session = ? and hash = ?'
+  db.run(sql, uses, seal, n, hashed)
 }
 
 function writeAttempts(db: SqliteConnection, numbers: SessionNumbers, change: StoreChange): void {
@@ -175,19 +194,28 @@ function writeAttempts(db: SqliteConnection, numbers: SessionNumbers, change: St
   for (const row of change.usage ?? []) db.run(ADD_USAGE, ...SQLITE.usage.encode(row, numbers))
 }
 
-function erase(db: SqliteConnection, n: number, { entries, mail, replies }: Erase): void {
+function erase(db: SqliteConnection, n: number, each: Erase): void {
+  const { entries, mail, replies } = each
   unindexInSqlite(db, n, entries)
   for (const number of entries) {
     db.run('update entry set body = null, salt = null where id = ?', packed(n, number))
     db.run('delete from entry_vector where id = ?', packed(n, number))
   }
-  for (const number of mail) {
-    const sql = 'update mail set body = null, source = null, key = null where id = ?'
-    db.run(sql, packed(n, number))
-  }
-  for (const number of replies) {
-    db.run('update reply set body = null, seal = null where id = ?', packed(n, number))
-  }
+  for (const number of mail) eraseTexts(db, 'mail', { ...each, id: packed(n, number) })
+  for (const number of replies) eraseTexts(db, 'reply', { ...each, id: packed(n, number) })
+}
+
+/** With a new seal: an erased text could be guessed from the old one. */
+function eraseTexts(
+  db: SqliteConnection,
+  table: keyof typeof ERASED_TEXTS,
+  { id, sessionId }: { readonly id: bigint; readonly sessionId: SessionId },
+): void {
+  const row = db.get(`select * from ${table} where id = ?`, id)
+  if (row === undefined) return
+  const seal = SQLITE[table].reseal(row, ERASED_TEXTS[table], sessionId)
+  const texts = Object.keys(ERASED_TEXTS[table]).map((text) => `${text} = null`)
+  db.run(`update ${table} set ${texts.join(', ')}, seal = ? where id = ?`, seal, id)
 }
 
 function writeAudit(

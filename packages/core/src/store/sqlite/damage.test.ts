@@ -118,7 +118,7 @@ describe('damage', () => {
     await fixture.admit(said('before'))
     rmSync(`${path}-shm`)
     // Another process, because connections in one process share the index.
-    const end = await byAnotherProcess(path, "update session set title = 'theirs'")
+    const end = await byAnotherProcess(path, "update session set title = 'theirs', seal = null")
     await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
     await opened.pop()?.close()
     await end()

@@ -140,6 +140,7 @@ describe('a damaged row', () => {
     reader.close()
     expect(found.map(({ problem }) => problem)).toEqual([
       'entry 4 to 2147483647 are missing at the end',
+      'session row is not as it was written',
     ])
   })
 

@@ -216,7 +216,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       for (const { id } of session === undefined ? [] : lineIn(db, session)) {
         const sql = 'select * from blob where session = ? and hash = ?'
         const row = db.get(sql, numbers.get(id), hashBytes(hash))
-        if (row !== undefined) return checkedBlob(SQLITE.blob.decode(row, sessionId))
+        if (row !== undefined) return { ...checkedBlob(SQLITE.blob.decode(row, id)), sessionId }
       }
       return undefined
     },
@@ -272,7 +272,9 @@ function mailIn(
       most,
     )
   const isPending = state === 'pending' && lane !== undefined
-  const found = (isPending ? readPending(lane) : readAll()).map(SQLITE.mail.decode)
+  const found = (isPending ? readPending(lane) : readAll()).map((row) =>
+    SQLITE.mail.decode(row, session.id),
+  )
   return checkedMail(session, query, found).map((row) => {
     checkMemory(session, row, memoryOf(db, n, row.number, keyHashOf(row)))
     return { ...row, state: mailState(session, row) }

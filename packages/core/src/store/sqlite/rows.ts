@@ -37,7 +37,17 @@ import {
   readableSessions,
   type SessionNumbers,
 } from './sessions.ts'
-import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } from './tables.ts'
+import {
+  BLOB_HEAD,
+  findBlobHead,
+  hashBytes,
+  hashText,
+  packed,
+  SQLITE,
+  SQLITE_HEAD_COLUMNS,
+  sessionOf,
+  unpacked,
+} from './tables.ts'
 import { embeddedIn, livingIn } from './vectors.ts'
 
 /** What an erasure has still to empty. A control item drops its body when it is settled, and keeps its key. */
@@ -79,24 +89,14 @@ export class SqliteRows implements Rows {
   }
 
   intake(keyHash: string): IntakeRow | undefined {
-    const row = this.#db.get(
-      'select session, number, lower(hex(body_hash)) as body_hash from intake where key_hash = ?',
-      hashBytes(keyHash),
-    )
-    if (row === undefined) return undefined
-    const sessionId = this.#numbers.idOf(row['session'] as number)
-    return {
-      keyHash,
-      bodyHash: row['body_hash'] as string,
-      sessionId,
-      number: row['number'] as MailNumber,
-    }
+    const row = this.#db.get('select * from intake where key_hash = ?', hashBytes(keyHash))
+    return row && SQLITE.intake.decode(row, this.#numbers.idOf(row['session'] as number))
   }
 
   mail(sessionId: SessionId, number: MailNumber): MailRow | undefined {
     const id = packed(this.#numbers.get(sessionId), number)
     const row = this.#db.get('select * from mail where id = ?', id)
-    return row && SQLITE.mail.decode(row)
+    return row && SQLITE.mail.decode(row, sessionId)
   }
 
   firstWaiting(sessionId: SessionId, lane: InputLane, after: MailNumber): MailNumber | undefined {
@@ -119,16 +119,16 @@ export class SqliteRows implements Rows {
          order by id`,
         this.#numbers.get(sessionId),
       )
-      .map(SQLITE.mail.decode)
+      .map((row) => SQLITE.mail.decode(row, sessionId))
   }
 
   sourcePending(sessionId: SessionId, source: string): number {
     const row = this.#db.get(
-      'select pending from sender where session = ? and source = ?',
+      'select * from sender where session = ? and source = ?',
       this.#numbers.get(sessionId),
       source.toWellFormed(),
     )
-    return (row?.['pending'] ?? 0) as number
+    return row === undefined ? 0 : SQLITE.sender.decode(row, sessionId).pending
   }
 
   entry(sessionId: SessionId, number: EntryNumber): Entry | undefined {
@@ -218,11 +218,8 @@ export class SqliteRows implements Rows {
   }
 
   blobUses(sessionId: SessionId, hash: string): number | undefined {
-    const row = this.#db.get(
-      'select uses from blob where session = ? and hash = ?',
-      this.#numbers.get(sessionId),
-      hashBytes(hash),
-    )
+    const row = findBlobHead(this.#db, this.#numbers.get(sessionId), hash)
+    if (row !== undefined) SQLITE.blob.check(row, sessionId)
     return row?.['uses'] as number | undefined
   }
 
@@ -296,15 +293,12 @@ export class SqliteRows implements Rows {
   }
 
   stagedBefore(at: number): readonly { sessionId: SessionId; hash: string }[] {
+    const sql = `select ${BLOB_HEAD} from blob where uses = 0 and at < ? limit 1000`
     return this.#db
-      .all(
-        'select session, lower(hex(hash)) as hash from blob where uses = 0 and at < ? limit 1000',
-        at,
-      )
-      .map((row) => ({
-        sessionId: this.#numbers.idOf(row['session'] as number),
-        hash: row['hash'] as string,
-      }))
+      .all(sql, at)
+      .map((row) => ({ row, sessionId: this.#numbers.idOf(row['session'] as number) }))
+      .filter(({ row, sessionId }) => SQLITE.blob.isWhole(row, sessionId))
+      .map(({ row, sessionId }) => ({ sessionId, hash: hashText(row['hash']) }))
   }
 
   attemptsBefore(at: number, limit: number): readonly AttemptRow[] {

@@ -60,15 +60,10 @@ export class SessionNumbers {
 const REMEMBERED_MAX = 20_000
 
 export function findSession(db: SqliteConnection, id: SessionId): SessionRow | undefined {
-  const session = findUnchecked(db, id)
+  const row = getSession(db, id)
+  const session = row && SQLITE.session.decode(row)
   if (session === undefined || hasDeletion(db, session)) return session
   throw notDeleted(session)
-}
-
-/** For `verify`, which reports a deletion without a record and continues. */
-export function findUnchecked(db: SqliteConnection, id: SessionId): SessionRow | undefined {
-  const row = getSession(db, id)
-  return row && SQLITE.session.decode(row)
 }
 
 /** Whether the audit records that a session was deleted, if its row says so. */
@@ -118,7 +113,7 @@ export function readableSessions(
  * SQLite stores larger numbers than node:sqlite can return, and its error does not say which
  * column.
  */
-function getSession(db: SqliteConnection, id: SessionId): SqliteColumns | undefined {
+export function getSession(db: SqliteConnection, id: SessionId): SqliteColumns | undefined {
   const get = (columns: string) => db.get(`select ${columns} from session where id = ?`, id)
   try {
     return get('*')

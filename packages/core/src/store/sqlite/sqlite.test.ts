@@ -263,7 +263,7 @@ describe('waking', () => {
     const path = newPath()
     const store = await open(path, { pollMs: 10 })
     const woken = new Promise<void>((resolve) => store.watch(resolve))
-    byHand(path, "insert into runner values ('r', 'b', 1, 1, 1, 1)")
+    byHand(path, "insert into runner values ('r', 'b', 1, 1, 1, 1, null)")
     await woken
   })
 
@@ -331,7 +331,7 @@ describe('operations', () => {
     await fixture.compact(1)
     await fixture.exchange('two', 'b')
     const last = await fixture.claim(5)
-    byHand(path, `update operation set started_at = 0 where id = '${last}'`)
+    byHand(path, `update operation set started_at = 0, seal = null where id = '${last}'`)
     const [newest] = await fixture.store.listOperations({ sessionId: fixture.id, limit: 1 })
     expect([newest?.id, newest?.state]).toEqual([last, 'running'])
   })

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { orUnreadable, parseColumn } from '../integrity/damaged-row.ts'
-import type { SealedTable } from '../tables/seal.ts'
+import { isSealed, OF_NO_ROW } from '../tables/seal.ts'
 import { blankOf, type Kind, type Table, type TableField, type Values } from '../tables/table.ts'
 import {
   ATTEMPT,
@@ -26,7 +26,7 @@ import {
   USAGE,
   VECTOR,
 } from '../tables/tables.ts'
-import type { SqliteColumns as Columns, Value } from './connection.ts'
+import type { SqliteColumns as Columns, SqliteConnection, Value } from './connection.ts'
 
 const NUMBER_BITS = 31n
 
@@ -61,7 +61,7 @@ interface SqliteTable<Row, Written, Session extends readonly SessionId[] = []> {
   /** Without a conflict clause; takes the values of `encode`. */
   readonly insert: string
   encode(row: Written, keys: SessionKeys): Value[]
-  /** The columns in which two rows differ, with the values of the second. */
+  /** The columns in which two rows differ, and the seal, with the values of the second. */
   changes(
     before: Written,
     after: Written,
@@ -72,8 +72,14 @@ interface SqliteTable<Row, Written, Session extends readonly SessionId[] = []> {
    * number.
    */
   decode(columns: Columns, ...session: Session): Row
+  /** Throws if the row was changed, like `decode`; the columns need not include the bytes of a blob. */
+  check(columns: Columns, ...session: Session): void
+  /** For `verify`: the row as it is, changed or not. */
+  decodeChanged(columns: Columns, ...session: Session): Row
   /** False: the row was changed. True for tables without a seal. */
   isWhole(columns: Columns, ...session: Session): boolean
+  /** The seal of a row in which only these fields change. */
+  reseal(columns: Columns, change: Values, ...session: Session): Value
 }
 
 const ENCODE: Record<Kind, (value: unknown, keys: SessionKeys) => Value> = {
@@ -130,6 +136,30 @@ function sessionTable<Row, Written>(
     for (const { field, column, decode } of read) values[field] = decode(row, column)
     return values
   }
+  const seal = isSealed(table) ? table : null
+  const writeOnly = fields
+    .filter(({ isWriteOnly }) => isWriteOnly)
+    .map(({ name: field, column, kind }) => ({
+      field,
+      column,
+      kind,
+      decode: decoderOf(name, kind),
+    }))
+  const withWriteOnly = (values: Values, row: Columns, sessionId: SessionId): Values => {
+    const all: Record<string, unknown> = { ...values }
+    for (const { field, column, kind, decode } of writeOnly) {
+      all[field] = kind === 'session' ? sessionId : decode(row, column)
+    }
+    return all
+  }
+  const allOf = (row: Columns, sessionId: SessionId): Values =>
+    withWriteOnly(valuesOf(row, sessionId), row, sessionId)
+  const refuseChanged = (values: Values, row: Columns, sessionId: SessionId): void => {
+    if (seal?.refuse === undefined) return
+    const all = orUnreadable(() => withWriteOnly(values, row, sessionId))
+    if (all !== null && orUnreadable(() => seal.isWhole(all)) === true) return
+    throw seal.refuse({ ...values, sessionId })
+  }
   return {
     columns,
     insert: `insert into ${name} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
@@ -143,22 +173,32 @@ function sessionTable<Row, Written>(
       return encoded
     },
     changes: (before, after, keys) => {
-      const [old, next] = [flatten(before), flatten(after)]
+      const [old, next] = [(seal?.inner ?? table).flatten(before), flatten(after)]
       const changed = own.flatMap(({ name: field, column, kind }) => {
         if (old[field] === next[field]) return []
         const value = ENCODE[kind](next[field], keys)
-        return isSame(ENCODE[kind](old[field], keys), value) ? [] : [{ column, value }]
+        const isSeal = old[field] === undefined
+        return !isSeal && isSame(ENCODE[kind](old[field], keys), value) ? [] : [{ column, value }]
       })
       return {
         columns: changed.map(({ column }) => column),
         values: changed.map(({ value }) => value),
       }
     },
-    decode: (row, sessionId) => restore(valuesOf(row, sessionId)),
+    decode: (row, sessionId) => {
+      const values = valuesOf(row, sessionId)
+      const restored = restore(values)
+      refuseChanged(values, row, sessionId)
+      return restored
+    },
+    check: (row, sessionId) => refuseChanged(valuesOf(row, sessionId), row, sessionId),
+    decodeChanged: (row, sessionId) => restore(valuesOf(row, sessionId)),
     isWhole: (row, sessionId) =>
-      !('isWhole' in table) ||
-      orUnreadable(() => (table as SealedTable<Row, Written>).isWhole(valuesOf(row, sessionId))) ===
-        true,
+      seal === null || orUnreadable(() => seal.isWhole(allOf(row, sessionId))) === true,
+    reseal: (row, change, sessionId) => {
+      const resealed = seal && orUnreadable(() => seal.reseal(allOf(row, sessionId), change))
+      return hashBytes(resealed ?? OF_NO_ROW)
+    },
   }
 }
 
@@ -178,11 +218,14 @@ const needsSession = ({ kind, isWriteOnly }: TableField) => kind === 'session' &
 
 function sqliteTable<Row, Written>(table: Table<Row, Written>): SqliteTable<Row, Written> {
   if (table.fields.some(needsSession)) throw new Error(`${table.name} names its session`)
-  const { decode, isWhole, ...rest } = sessionTable(table)
+  const { decode, check, decodeChanged, isWhole, reseal, ...rest } = sessionTable(table)
   return {
     ...rest,
     decode: (columns) => decode(columns, NO_SESSION),
+    check: (columns) => check(columns, NO_SESSION),
+    decodeChanged: (columns) => decodeChanged(columns, NO_SESSION),
     isWhole: (columns) => isWhole(columns, NO_SESSION),
+    reseal: (columns, change) => reseal(columns, change, NO_SESSION),
   }
 }
 
@@ -190,7 +233,7 @@ function sqliteTable<Row, Written>(table: Table<Row, Written>): SqliteTable<Row,
 export const SQLITE = {
   session: sqliteTable(SESSION),
   entry: sqliteTable(ENTRY),
-  mail: sqliteTable(MAIL),
+  mail: sessionTable(MAIL),
   intake: sessionTable(INTAKE),
   sender: sessionTable(SENDER),
   operation: sessionTable(OPERATION),
@@ -213,3 +256,11 @@ export const SQLITE = {
 export const SQLITE_HEAD_COLUMNS = SQLITE.entry.columns
   .filter((column) => column !== 'body' && column !== 'salt')
   .join(', ')
+
+/** A blob without its bytes. */
+export const BLOB_HEAD = SQLITE.blob.columns.filter((column) => column !== 'bytes').join(', ')
+
+export function findBlobHead(db: SqliteConnection, n: number, hash: string): Columns | undefined {
+  const sql = `select ${BLOB_HEAD} from blob where session = ? and hash = ?`
+  return db.get(sql, n, hashBytes(hash))
+}

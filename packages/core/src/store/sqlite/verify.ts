@@ -5,14 +5,23 @@ import type { StoreFinding } from '../queries.ts'
 import type { SessionRow } from '../tables/rows.ts'
 import { pageEnds } from '../verify/answers.ts'
 import { AuditCheck, type Counted, stateFinding } from '../verify/audit.ts'
-import { changedRow, SEALED_KEYS } from '../verify/changed-rows.ts'
+import {
+  CHANGED_SENDER,
+  CHANGED_SESSION,
+  changedBlob,
+  changedOperation,
+  changedRow,
+  MANY_SEALED_KEYS,
+  SEALED_KEYS,
+  withoutRepeats,
+} from '../verify/changed-rows.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import type { Prefix } from '../verify/transcript.ts'
 import { readStoreId } from './apply.ts'
 import type { SqliteColumns, SqliteConnection, Value } from './connection.ts'
 import { unrecordedOf } from './erasures.ts'
 import { findMissingTables } from './file-check.ts'
-import { findUnchecked, foldedHeads, hasDeletion, type SessionNumbers } from './sessions.ts'
+import { foldedHeads, getSession, hasDeletion, type SessionNumbers } from './sessions.ts'
 import { hashBytes, hashText, packed, SQLITE, sessionOf, unpacked } from './tables.ts'
 
 const PAGE = 500
@@ -44,18 +53,18 @@ function verifyRows(
   const ids = db
     .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
     .map((row) => row['id'] as SessionId)
-  return [
+  return withoutRepeats([
     ...ids.flatMap((id) => findingsOf('its rows', id, () => verifySession(db, numbers, id))),
     ...findingsOf('the audit', null, () => verifyAudit(db, sessionId)),
     ...findingsOf('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
     ...findingsOf(BESIDE, null, () =>
       sessionId === undefined
-        ? [...findChanged(db, numbers), ...findChangedReplies(db, numbers)]
+        ? [...findChanged(db, numbers), ...findChangedOfMany(db, numbers)]
         : [],
     ),
     ...findingsOf('the keys', null, () => findKeysWithoutMail(db, sessionId)),
     ...findingsOf('the file', null, () => verifyFile(db)),
-  ]
+  ])
 }
 
 /**
@@ -82,27 +91,41 @@ function verifySession(
   id: SessionId,
 ): readonly StoreFinding[] {
   const n = numbers.get(id)
-  let session: SessionRow | undefined
+  let session: SessionRow
+  let isWhole: boolean
   try {
-    session = findUnchecked(db, id)
+    const row = getSession(db, id)
+    if (row === undefined) return []
+    session = SQLITE.session.decodeChanged(row)
+    isWhole = SQLITE.session.isWhole(row)
   } catch (error) {
     return [unreadableSession(id, error)]
   }
-  if (session === undefined) return []
   const check = new SessionCheck(session, prefixOf(db, numbers, session))
   check.addWork(db.get('select work from session where n = ?', n)?.['work'] === 1)
+  if (!isWhole) check.addChanged(CHANGED_SESSION)
   for (const [number, entry] of eachOf(db, 'entry', n, SQLITE.entry.decode)) {
     if (entry === null) check.addUnreadableEntry(number as EntryNumber)
     else check.addEntry(entry)
   }
-  for (const [number, mail] of eachOf(db, 'mail', n, SQLITE.mail.decode)) {
+  const mails = eachOf(db, 'mail', n, (row) => {
+    return { ...SQLITE.mail.decodeChanged(row, id), isWhole: SQLITE.mail.isWhole(row, id) }
+  })
+  for (const [number, mail] of mails) {
     if (mail === null) check.addUnreadableMail(number as MailNumber)
-    else check.addMail(mail, memoryOf(db, n, number, keyHashOf(mail)))
+    else check.addMail(mail, memoryOf(db, n, number, keyHashOf(mail)), mail.isWhole)
   }
   for (const { hash } of db.all('select hash from blob where session = ?', n)) {
-    const row = db.get('select bytes from blob where session = ? and hash = ?', n, hash ?? null)
+    const row = db.get('select * from blob where session = ? and hash = ?', n, hash ?? null) ?? {}
     const name = hashText(hash)
-    check.addBlob(name, sha256(row?.['bytes'] as Uint8Array) === name)
+    check.addBlob(name, sha256(row['bytes'] as Uint8Array) === name)
+    if (!SQLITE.blob.isWhole(row, id)) check.addChanged(changedBlob(name))
+  }
+  for (const row of db.all('select * from operation where session = ?', n)) {
+    if (!SQLITE.operation.isWhole(row, id)) check.addChanged(changedOperation(row['id']))
+  }
+  for (const row of db.all('select * from sender where session = ?', n)) {
+    if (!SQLITE.sender.isWhole(row, id)) check.addChanged(CHANGED_SENDER)
   }
   for (const { number } of unrecordedOf(db, numbers, session)) check.addUnrecorded(number)
   return check.end()
@@ -248,17 +271,30 @@ function findChanged(db: SqliteConnection, numbers: SessionNumbers): readonly St
     ...changedIn(db, 'note', SEALED_KEYS.note, SQLITE.note.isWhole),
     ...changedIn(db, 'schedule', SEALED_KEYS.schedule, SQLITE.schedule.isWhole),
     ...changedIn(db, 'token', SEALED_KEYS.token, SQLITE.token.isWhole),
+    ...changedIn(db, 'runner', SEALED_KEYS.runner, SQLITE.runner.isWhole),
   ]
 }
 
-/** Apart from the others, because there is one for each answer. */
-function findChangedReplies(
-  db: SqliteConnection,
-  numbers: SessionNumbers,
-): readonly StoreFinding[] {
-  return changedIn(db, 'reply', ['id'], (row) => {
-    return SQLITE.reply.isWhole(row, numbers.idOf(sessionOf(row['id'])))
-  })
+/** Apart from the others, because there is one for each answer and each message. */
+function findChangedOfMany(db: SqliteConnection, numbers: SessionNumbers): readonly StoreFinding[] {
+  return [
+    ...changedIn(db, 'reply', ['id'], (row) => {
+      return SQLITE.reply.isWhole(row, numbers.idOf(sessionOf(row['id'])))
+    }),
+    // A key without its session is among the strays.
+    ...changedIn(db, 'intake', MANY_SEALED_KEYS.intake, (row) => {
+      const n = row['session'] as number
+      const isStray = db.get('select 1 from session where n = ?', n) === undefined
+      return isStray || SQLITE.intake.isWhole(row, numbers.idOf(n))
+    }),
+  ]
+}
+
+/** A row as people know it: by its session's number, where the key has no names. */
+function nameOf(table: string, row: SqliteColumns, key: readonly Value[]): readonly unknown[] {
+  const { id, session, number } = row
+  if (table === 'reply') return [unpacked(id), 'of session number', sessionOf(id)]
+  return table === 'intake' ? [number, 'of session number', session] : key
 }
 
 function changedIn(
@@ -276,10 +312,7 @@ function changedIn(
     const keyOf = (row: SqliteColumns) => key.map((name) => row[name] ?? null)
     for (const row of page) {
       if (orUnreadable(() => isWhole(row)) === true) continue
-      const { id } = row
-      const name =
-        table === 'reply' ? [unpacked(id), 'of session number', sessionOf(id)] : keyOf(row)
-      findings.push(changedRow(table, name))
+      findings.push(changedRow(table, nameOf(table, row, keyOf(row))))
     }
     last = keyOf(page.at(-1) ?? {})
     if (page.length < PAGE || !isNewEnd(last)) return findings

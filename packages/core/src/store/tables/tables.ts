@@ -1,5 +1,5 @@
 import type { EntryNumber, SessionId } from '../../base/ids.ts'
-import { checkSession } from '../integrity/damaged-row.ts'
+import { CHANGED, checkSession } from '../integrity/damaged-row.ts'
 import type { DraftRow, NoteRow, ScheduleRow, TokenRow, UsageRow } from '../operational-rows.ts'
 import { hasWork } from '../rules/create-session.ts'
 import type { SenderRow } from '../rules/ruling.ts'
@@ -20,54 +20,57 @@ import type {
 import { sealed } from './seal.ts'
 import { mapTable, table } from './table.ts'
 
-export const SESSION = mapTable(
-  table<SessionRow, SessionRow & { readonly work: boolean }>('session', {
-    id: ['id', 'text'],
-    agent: ['agent', 'text'],
-    state: ['state', 'text'],
-    birth: ['birth', 'text'],
-    createdAt: ['created_at', 'integer'],
-    fence: ['fence', 'integer'],
-    runner: ['runner', 'text'],
-    holder: ['holder', 'text'],
-    recovered: ['recovered', 'integer'],
-    tail: ['tail', 'integer'],
-    tailHash: ['tail_hash', 'hash'],
-    base: ['base', 'integer'],
-    seen: ['seen', 'integer'],
-    effective: ['effective', 'integer'],
-    covers: ['covers', 'integer'],
-    by: ['handoff_by', 'text'],
-    rewrites: ['rewrites', 'integer'],
-    operation: ['operation', 'text'],
-    turn: ['turn', 'integer'],
-    turnState: ['turn_state', 'text'],
-    attempts: ['attempts', 'integer'],
-    losses: ['losses', 'integer'],
-    openCalls: ['open_calls', 'json'],
-    mail: ['mail', 'integer'],
-    delivered: ['delivered', 'json'],
-    settled: ['settled', 'json'],
-    pending: ['pending', 'json'],
-    replies: ['replies', 'integer'],
-    policy: ['policy', 'text'],
-    wakeAt: ['wake_at', 'integer'],
-    limits: ['limits', 'json'],
-    pins: ['pins', 'json'],
-    settings: ['settings', 'integer'],
-    tasks: ['tasks', 'integer'],
-    title: ['title', 'text'],
-    titleSalt: ['title_salt', 'text'],
-    scope: ['scope', 'text'],
-    origin: ['origin', 'text'],
-    forkedAt: ['forked_at', 'integer'],
-    root: ['root', 'text'],
-    owed: ['owed', 'json'],
-    retained: ['retained', 'integer'],
-    work: ['work', 'flag', 'write-only'],
-  }),
-  (row: SessionRow) => ({ ...row, work: hasWork(row) }),
-  checkSession,
+export const SESSION = sealed(
+  mapTable(
+    table<SessionRow, SessionRow & { readonly work: boolean }>('session', {
+      id: ['id', 'text'],
+      agent: ['agent', 'text'],
+      state: ['state', 'text'],
+      birth: ['birth', 'text'],
+      createdAt: ['created_at', 'integer'],
+      fence: ['fence', 'integer'],
+      runner: ['runner', 'text'],
+      holder: ['holder', 'text'],
+      recovered: ['recovered', 'integer'],
+      tail: ['tail', 'integer'],
+      tailHash: ['tail_hash', 'hash'],
+      base: ['base', 'integer'],
+      seen: ['seen', 'integer'],
+      effective: ['effective', 'integer'],
+      covers: ['covers', 'integer'],
+      by: ['handoff_by', 'text'],
+      rewrites: ['rewrites', 'integer'],
+      operation: ['operation', 'text'],
+      turn: ['turn', 'integer'],
+      turnState: ['turn_state', 'text'],
+      attempts: ['attempts', 'integer'],
+      losses: ['losses', 'integer'],
+      openCalls: ['open_calls', 'json'],
+      mail: ['mail', 'integer'],
+      delivered: ['delivered', 'json'],
+      settled: ['settled', 'json'],
+      pending: ['pending', 'json'],
+      replies: ['replies', 'integer'],
+      policy: ['policy', 'text'],
+      wakeAt: ['wake_at', 'integer'],
+      limits: ['limits', 'json'],
+      pins: ['pins', 'json'],
+      settings: ['settings', 'integer'],
+      tasks: ['tasks', 'integer'],
+      title: ['title', 'text'],
+      titleSalt: ['title_salt', 'text'],
+      scope: ['scope', 'text'],
+      origin: ['origin', 'text'],
+      forkedAt: ['forked_at', 'integer'],
+      root: ['root', 'text'],
+      owed: ['owed', 'json'],
+      retained: ['retained', 'integer'],
+      work: ['work', 'flag', 'write-only'],
+    }),
+    (row: SessionRow) => ({ ...row, work: hasWork(row) }),
+    checkSession,
+  ),
+  { refuse: CHANGED.session },
 )
 
 /** Rows that name their session only when written. */
@@ -89,50 +92,62 @@ export const ENTRY = table<Entry, Of<Entry>>('entry', {
   hash: ['hash', 'hash'],
 })
 
-export const MAIL = table<MailRow, Of<MailRow>>('mail', {
-  sessionId: ['session', 'session', 'write-only'],
-  number: ['number', 'number'],
-  lane: ['lane', 'text'],
-  control: ['control', 'text'],
-  source: ['source', 'text'],
-  key: ['key', 'text'],
-  body: ['body', 'text'],
-  tokens: ['tokens', 'integer'],
-  state: ['state', 'text'],
-  turnAt: ['turn_at', 'integer'],
-  blobs: ['blobs', 'json'],
-  at: ['at', 'integer'],
-})
+export const MAIL = sealed(
+  table<MailRow, Of<MailRow>>('mail', {
+    sessionId: ['session', 'session', 'write-only'],
+    number: ['number', 'number'],
+    lane: ['lane', 'text'],
+    control: ['control', 'text'],
+    source: ['source', 'text'],
+    key: ['key', 'text'],
+    body: ['body', 'text'],
+    tokens: ['tokens', 'integer'],
+    state: ['state', 'text'],
+    turnAt: ['turn_at', 'integer'],
+    blobs: ['blobs', 'json'],
+    at: ['at', 'integer'],
+  }),
+  { refuse: CHANGED.mail },
+)
 
-export const INTAKE = table<IntakeRow>('intake', {
-  keyHash: ['key_hash', 'hash'],
-  bodyHash: ['body_hash', 'hash'],
-  sessionId: ['session', 'session'],
-  number: ['number', 'integer'],
-})
+export const INTAKE = sealed(
+  table<IntakeRow>('intake', {
+    keyHash: ['key_hash', 'hash'],
+    bodyHash: ['body_hash', 'hash'],
+    sessionId: ['session', 'session'],
+    number: ['number', 'integer'],
+  }),
+  { refuse: CHANGED.intake },
+)
 
-export const SENDER = table<SenderRow>('sender', {
-  sessionId: ['session', 'session'],
-  source: ['source', 'text'],
-  pending: ['pending', 'integer'],
-})
+export const SENDER = sealed(
+  table<SenderRow>('sender', {
+    sessionId: ['session', 'session'],
+    source: ['source', 'text'],
+    pending: ['pending', 'integer'],
+  }),
+  { refuse: CHANGED.sender },
+)
 
-export const OPERATION = table<OperationRow>('operation', {
-  id: ['id', 'text'],
-  sessionId: ['session', 'session'],
-  by: ['handoff_by', 'text'],
-  trigger: ['cause', 'text'],
-  reason: ['reason', 'text'],
-  requestedBy: ['requested_by', 'integer'],
-  fence: ['fence', 'integer'],
-  base: ['base', 'integer'],
-  covers: ['covers', 'integer'],
-  previous: ['previous', 'integer'],
-  state: ['state', 'text'],
-  result: ['result', 'json'],
-  startedAt: ['started_at', 'integer'],
-  endedAt: ['ended_at', 'integer'],
-})
+export const OPERATION = sealed(
+  table<OperationRow>('operation', {
+    id: ['id', 'text'],
+    sessionId: ['session', 'session'],
+    by: ['handoff_by', 'text'],
+    trigger: ['cause', 'text'],
+    reason: ['reason', 'text'],
+    requestedBy: ['requested_by', 'integer'],
+    fence: ['fence', 'integer'],
+    base: ['base', 'integer'],
+    covers: ['covers', 'integer'],
+    previous: ['previous', 'integer'],
+    state: ['state', 'text'],
+    result: ['result', 'json'],
+    startedAt: ['started_at', 'integer'],
+    endedAt: ['ended_at', 'integer'],
+  }),
+  { refuse: CHANGED.operation },
+)
 
 export const REPLY = sealed(
   table<ReplyRow>('reply', {
@@ -150,7 +165,7 @@ export const REPLY = sealed(
     at: ['at', 'integer'],
     receipt: ['receipt', 'text'],
   }),
-  ['sessionId', 'number', 'entry', 'edge', 'address', 'key', 'body', 'at'],
+  { except: ['state', 'attempt', 'claimant', 'dueAt', 'receipt'] },
 )
 
 export const ROUTE = sealed(
@@ -163,23 +178,30 @@ export const ROUTE = sealed(
   }),
 )
 
-export const RUNNER = table<RunnerRow>('runner', {
-  id: ['id', 'text'],
-  boot: ['boot', 'text'],
-  process: ['process', 'integer'],
-  startedAt: ['started_at', 'integer'],
-  beat: ['beat', 'integer'],
-  leaseMs: ['lease_ms', 'integer'],
-})
+/** A changed runner is used, because its time decides no safety; `verify` reports it. */
+export const RUNNER = sealed(
+  table<RunnerRow>('runner', {
+    id: ['id', 'text'],
+    boot: ['boot', 'text'],
+    process: ['process', 'integer'],
+    startedAt: ['started_at', 'integer'],
+    beat: ['beat', 'integer'],
+    leaseMs: ['lease_ms', 'integer'],
+  }),
+)
 
-export const BLOB = table<BlobRow>('blob', {
-  sessionId: ['session', 'session'],
-  hash: ['hash', 'hash'],
-  mediaType: ['media_type', 'text'],
-  uses: ['uses', 'integer'],
-  at: ['at', 'integer'],
-  bytes: ['bytes', 'bytes'],
-})
+/** The bytes have a hash of their own. */
+export const BLOB = sealed(
+  table<BlobRow>('blob', {
+    sessionId: ['session', 'session'],
+    hash: ['hash', 'hash'],
+    mediaType: ['media_type', 'text'],
+    uses: ['uses', 'integer'],
+    at: ['at', 'integer'],
+    bytes: ['bytes', 'bytes'],
+  }),
+  { except: ['bytes'], refuse: CHANGED.blob },
+)
 
 /** PostgreSQL keeps most of these fields together, as the line that the chain hashes. */
 export const AUDIT = table<AuditRow>('audit', {
@@ -301,3 +323,9 @@ export const VECTOR = table<Omit<VectorRow, 'sessionId'>, VectorRow>('entry_vect
   number: ['number', 'number'],
   bytes: ['bytes', 'bytes'],
 })
+
+/** The fields that an erasure empties, here and in entries, which have no seal. */
+export const ERASED_TEXTS = {
+  mail: { body: null, source: null, key: null },
+  reply: { body: null },
+} as const

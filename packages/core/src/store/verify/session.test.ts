@@ -69,7 +69,7 @@ function problemsOf(
   }
   for (const each of mails) {
     if (typeof each === 'number') check.addUnreadableMail(mailNumber(each))
-    else check.addMail(each, memory(each))
+    else check.addMail(each, memory(each), true)
   }
   for (const fits of blobs) check.addBlob(BLOB, fits)
   return check.end().map(({ entry, problem }) => `${entry}: ${problem}`)

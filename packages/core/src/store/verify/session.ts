@@ -1,6 +1,7 @@
 import { type EntryNumber, entryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import { hashBody } from '../integrity/chain.ts'
+import { NOT_AS_WRITTEN } from '../integrity/damaged-row.ts'
 import { mailState } from '../mail-state.ts'
 import type { StoreFinding } from '../queries.ts'
 import { hashKey, intakeHash } from '../rules/admit.ts'
@@ -69,6 +70,7 @@ export class SessionCheck {
   readonly #inputs = new Map<number, Pick<Entry, 'number' | 'salt' | 'bodyHash'>>()
   readonly #delivered = { user: 0, notification: 0 }
   readonly #pending = { control: 0, user: 0, notification: 0 }
+  readonly #changed: string[] = []
   #mail = 0
   /** Entries and mail whose texts the end of a deletion must have erased. */
   #texts = 0
@@ -104,7 +106,7 @@ export class SessionCheck {
     this.#find(`entry ${number} ${NO_ERASURE}`, entryNumber(number))
   }
 
-  addMail(mail: MailRow, memory: KeyMemory | undefined): void {
+  addMail(mail: MailRow, memory: KeyMemory | undefined, isWhole: boolean): void {
     this.#expectMail(mail.number)
     if (mailState(this.#session, mail) === 'pending') {
       this.#pending[mail.lane] += 1
@@ -113,7 +115,8 @@ export class SessionCheck {
     }
     if (mail.body !== null) this.#use(mail.blobs, null, `mail ${mail.number}`)
     const input = this.#inputs.get(mail.number)
-    const problem = judgeMemory(this.#session, mail, memory) ?? judgeInput(input, mail)
+    const changed = isWhole ? null : NOT_AS_WRITTEN
+    const problem = judgeMemory(this.#session, mail, memory) ?? judgeInput(input, mail) ?? changed
     this.#inputs.delete(mail.number)
     if (mail.body !== null) this.#texts += 1
     if (problem !== null) this.#find(`mail ${mail.number} ${problem}`)
@@ -128,6 +131,11 @@ export class SessionCheck {
     this.#find(
       `session row says that there is no work, but ${isRunning ? 'a turn runs' : 'mail waits'}`,
     )
+  }
+
+  /** A row of the session, or of what belongs to it, that was changed. */
+  addChanged(row: string): void {
+    this.#changed.push(`${row} ${NOT_AS_WRITTEN}`)
   }
 
   addUnreadableMail(number: MailNumber): void {
@@ -167,6 +175,7 @@ export class SessionCheck {
     const { state, retained } = this.#session
     if (state === 'gone' && this.#texts > 0) this.#find(textsLeft(this.#texts))
     if (state === 'open' || (state === 'gone' && retained > 0)) this.#endBlobs()
+    for (const problem of this.#changed) this.#find(problem)
     return [...transcript, ...this.#findings]
   }
 

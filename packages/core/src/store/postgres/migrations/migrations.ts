@@ -296,6 +296,17 @@ alter table token add column seal bytea;
 alter table reply add column seal bytea;
 `
 
+// So do the rows of a session, of its mailbox and of what belongs to them.
+const TWENTIETH = `
+alter table session add column seal bytea;
+alter table mail add column seal bytea;
+alter table operation add column seal bytea;
+alter table blob add column seal bytea;
+alter table sender add column seal bytea;
+alter table intake add column seal bytea;
+alter table runner add column seal bytea;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -309,5 +320,5 @@ alter table reply add column seal bytea;
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
   ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH, EIGHTEENTH],
-  NINETEENTH,
+  ...[NINETEENTH, TWENTIETH],
 ]

@@ -271,6 +271,17 @@ alter table token add column seal blob;
 alter table reply add column seal blob;
 `
 
+// So do the rows of a session, of its mailbox and of what belongs to them.
+const TWENTIETH = `
+alter table session add column seal blob;
+alter table mail add column seal blob;
+alter table operation add column seal blob;
+alter table blob add column seal blob;
+alter table sender add column seal blob;
+alter table intake add column seal blob;
+alter table runner add column seal blob;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward. A step adds tables, columns or indexes;
  * none rewrites a row of `entry`. Integer keys pack session and number (`session << 31 | number`):
@@ -295,4 +306,5 @@ export const SQLITE_STEPS: readonly string[] = [
     ELEVENTH,
   ],
   ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH, EIGHTEENTH, NINETEENTH],
+  TWENTIETH,
 ]

@@ -37,7 +37,7 @@ it('distinguishes commits of other processes from its own', () => {
   writer.hasNews()
   writer.commit([createSession])
   expect(writer.hasNews()).toBe(false)
-  other.exec("insert into runner values ('r', 'b', 1, 1, 1, 1)")
+  other.exec("insert into runner values ('r', 'b', 1, 1, 1, 1, null)")
   expect([writer.hasNews(), writer.hasNews()]).toEqual([true, false])
   other.close()
   writer.close()

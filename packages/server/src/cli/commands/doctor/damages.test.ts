@@ -11,13 +11,15 @@ const LATE = Date.UTC(2026, 11, 1)
 const DAMAGES: Readonly<Record<string, string | (() => void)>> = {
   'a changed letter': `drop trigger entry_changes_by_erasure_only;
     update entry set body = replace(body, 'GRANITE', 'GRANITO') where id & 2147483647 = 2`,
-  'a process of another host': `insert into runner values ('far', 'elsewhere', 77, ${LATE}, 1, 30000)`,
-  'a running compaction': `insert into operation values ('left', 1, 'model', 'manual', 'asked', 1, 37, 20, 37, 'running', '{}', 1794847300000, null, null);
-    update session set operation = 'left'`,
-  'messages that were taken in': `update session set delivered = json_set(delivered, '$.user', 99)`,
-  'a turn that was left': `update session set turn_state = 'running', work = 1, runner = null, holder = null`,
-  'an erasure that was left': `update session set state = 'erasing'`,
-  'a session of another agent': `update session set agent = 'nobody'`,
+  'a process of another host': `insert into runner values ('far', 'elsewhere', 77, ${LATE}, 1, 30000, null)`,
+  'a running compaction': `insert into operation values ('left', 1, 'model', 'manual', 'asked', 1, 37, 20, 37, 'running', '{}', 1794847300000, null, null, null);
+    update session set operation = 'left', seal = null`,
+  'messages that were taken in': `update session set delivered = json_set(delivered, '$.user', 99), seal = null`,
+  'a turn that was left': `update session set turn_state = 'running', work = 1, runner = null, holder = null, seal = null`,
+  'an erasure that was left': `update session set state = 'erasing', seal = null`,
+  'a session of another agent': `update session set agent = 'nobody', seal = null`,
+  'a changed message': `update mail set tokens = 7, seal = zeroblob(32) where id & 2147483647 = 1`,
+  'a changed session': `update session set policy = 'queue', seal = zeroblob(32)`,
   'answers that wait or were given up': `insert into reply select 900, 3, 'telegram', '7', 'a', null, 'waiting', 0, null, 0, 1794847300000, '', 0, null;
     insert into reply select 901, 3, 'discord', '7', 'b', null, 'dead', 3, null, 0, 1794847400000, '', 0, null`,
   'no tables': 'drop table reply',
