@@ -22,12 +22,21 @@ async function rested() {
     ...{ inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: 0, at: clock.now() },
   })
   await clock.pass(60_000)
-  const states = new RouteStates(attempts, clock)
+  const claims: Attempt[] = []
+  const watched: Attempts = {
+    read: (query) => attempts.read(query),
+    sum: (query) => attempts.sum(query),
+    record: async (attempt) => {
+      claims.push(attempt)
+      return await attempts.record(attempt)
+    },
+  }
+  const states = new RouteStates(watched, clock)
   const enter = async () => {
     const entrance = await states.enter('title', [ROUTE], HERE)
     return entrance.kind === 'entered' ? entrance.leave : entrance
   }
-  return { clock, enter }
+  return { clock, enter, claims }
 }
 
 it('after its pause a route is tried by one call at a time', async () => {
@@ -49,6 +58,28 @@ it('a route that another process tries is available once that claim expires', as
   expect(await enter()).toMatchObject({ kind: 'resting' })
   await clock.pass(30_000)
   expect(await enter()).toBeTypeOf('function')
+})
+
+it('every process that would try it in one half minute claims it under one id', async () => {
+  const { clock, enter, claims } = await rested()
+  const ids: string[] = []
+  const claim = async (waitMs: number) => {
+    await clock.pass(waitMs)
+    const leave = await enter()
+    if (typeof leave === 'function') leave()
+    ids.push(String(claims.at(-1)?.id))
+    return ids.length
+  }
+  await claim(0)
+  // The claim of this process is on record, and no second one is made under its id.
+  await claim(29_999)
+  await claim(1)
+  await claim(60_000)
+  const [first, again, second, third] = ids
+  expect(again).toBe(first)
+  expect(new Set([first, second, third]).size).toBe(3)
+  expect(claims.every(({ id }) => /^probe-[0-9a-f]{32}$/.test(id))).toBe(true)
+  expect(claims[0]).toMatchObject({ task: 'title', outcome: 'probing', inputTokens: 0, cost: 0 })
 })
 
 /** Routes of which the named ones have failed for good a while ago. */

@@ -40,6 +40,18 @@ describe('agentsOf', () => {
     expect(processLimitsOf(configSchema.parse({}))).toEqual(PROCESS_LIMITS)
   })
 
+  it('gives the stand-in what the configuration says of it, and no address or key', () => {
+    const model = { provider: 'stand-in', model: 'm', windowTokens: 9_000 }
+    const more = { outputTokensMax: 500, images: true, effort: 'low' }
+    const { routes, window } = only({ agents: { main: { model: { ...model, ...more } } } })
+    expect(new Routes(routes).main).toMatchObject({
+      ...{ name: 'main', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:4711/v1' },
+      ...{ credential: { kind: 'none' }, model: 'm', isBuiltIn: true, windowTokens: 9_000 },
+      ...more,
+    })
+    expect(window).toMatchObject({ windowTokens: 9_000, outputTokensMax: 500 })
+  })
+
   it('builds valid routes, including those of tasks that follow the main route', () => {
     const { routes } = only({
       agents: {

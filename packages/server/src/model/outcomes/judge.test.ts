@@ -189,6 +189,10 @@ describe('a refusal', () => {
       return outcome.kind === 'refused' ? outcome.retryAfterMs : Number.NaN
     }
     expect(wait({ 'retry-after': '2.5' })).toBe(2_500)
+    expect(wait({ 'retry-after': '0' })).toBe(0)
+    expect(wait({ 'retry-after': '604800' })).toBe(604_800_000)
+    expect(wait({ 'retry-after': '604801' })).toBe(604_800_000)
+    expect(wait({})).toBeUndefined()
     expect(wait({ 'retry-after-ms': '120', 'retry-after': '1' })).toBe(120)
     expect(wait({ 'retry-after': 'Thu, 01 Jan 1970 00:01:00 GMT' })).toBe(60_000)
     expect(wait({ 'retry-after': '1e99' })).toBe(7 * 24 * 3_600_000)

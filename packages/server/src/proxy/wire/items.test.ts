@@ -234,6 +234,12 @@ const ITEMS: readonly (readonly [string, ClientWire, JsonObject, object])[] = [
       ] as const,
   ),
   [
+    'of the system in two parts',
+    responsesWire,
+    { role: 'system', content: [words('One'), words('Two')] },
+    { units: [], notes: [], rank: 'system One' },
+  ],
+  [
     'tools',
     responsesWire,
     { type: 'additional_tools', role: 'developer', tools: [] },

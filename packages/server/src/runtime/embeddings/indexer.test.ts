@@ -4,8 +4,10 @@ import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
+import { packVectors } from '#core/store/search/meaning/packed-vectors'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import { type Embedder, openEmbedder } from '../../model/embeddings/embedder.ts'
+import { embedText } from '../../stand-in/protocols/embeddings.ts'
 import { type Running, standIn } from '../../stand-in/server.ts'
 import { EmbeddingIndexer } from './indexer.ts'
 import { questionEmbedder } from './question.ts'
@@ -93,6 +95,33 @@ describe('the indexer of embeddings', () => {
     const [number] = await fixture.hear('a sedan')
     await until(async () => (await left()) === 0)
     expect(await findBy(embedder, fixture, 'automobile')).toEqual([number])
+  })
+
+  it('stores of each entry its own vectors, and how far it came', async () => {
+    const fixture = await StoreFixture.open(store)
+    const [first = 0] = await fixture.hear('a dog', 'a car')
+    const { putVectors } = store
+    const put: Parameters<typeof putVectors>[0][] = []
+    store = {
+      ...store,
+      putVectors: async (request) => {
+        put.push(request)
+        return await putVectors(request)
+      },
+    }
+    start()
+    await until(async () => (await left()) === 0)
+    const dimension = embedText('a dog').length
+    const bytes = (text: string) => packVectors([Float32Array.from(embedText(text))], dimension)
+    expect(put).toEqual([
+      {
+        ...{ sessionId: fixture.id, model: 'm', dimension, after: 0, upto: first + 1 },
+        vectors: [
+          { number: first, bytes: bytes('a dog') },
+          { number: first + 1, bytes: bytes('a car') },
+        ],
+      },
+    ])
   })
 
   it('goes on until nothing is left without waiting for another change', async () => {

@@ -46,6 +46,46 @@ it('gives up after 300 ms, with a note that names the host', async () => {
   expect(clock.timers).toBe(0)
 })
 
+it('gives up as well where the embedder does not heed the signal, and leaves nothing behind', async () => {
+  let heard: AbortSignal | undefined
+  const deaf = {
+    model: 'm',
+    host: 'h',
+    embed: (_: unknown, signal: AbortSignal) => {
+      heard = signal
+      return new Promise<never>(() => {})
+    },
+  }
+  const asked = questionEmbedder(deaf as never, clock)({ text: `${'x'.repeat(2_000)}y` })
+  await clock.pass(QUESTION_MS)
+  expect(await asked).toEqual({
+    note: 'Searched by words alone: h did not answer within 0.3 s.',
+  })
+  expect(heard?.reason).toMatchObject({
+    ...{ name: 'LateError', code: 'embedding-late', retryable: true },
+  })
+})
+
+it('sends 2,000 characters of a question, and hides what is wrong with the host', async () => {
+  const texts: unknown[] = []
+  const embedder = {
+    model: 'm',
+    host: 'h',
+    embed: async (given: unknown) => {
+      texts.push(given)
+      throw new Error('secret')
+    },
+  }
+  const question = { text: `${'x'.repeat(2_000)}y` }
+  expect(await questionEmbedder(embedder as never, clock)(question)).toEqual({
+    note: 'Searched by words alone: h cannot be asked.',
+  })
+  expect(texts).toEqual([['x'.repeat(2_000)]])
+  const none = { ...embedder, embed: async () => [] }
+  expect(await questionEmbedder(none as never, clock)(question)).toEqual({})
+  expect(clock.timers).toBe(0)
+})
+
 it('reports an unexpected answer of a host', async () => {
   server.faults.next('status; code=503')
   expect(await questionEmbedder(embedder, clock)({ text: 'a dog' })).toEqual({

@@ -39,6 +39,31 @@ it('recording a call resolves once it is recorded, or rejects with the failure',
   await expect(failing.record(CALL)).rejects.toThrow('the store is busy')
 })
 
+it('that the calls of a session are recorded is known once the last of them is', async () => {
+  const writes: (() => void)[] = []
+  const record = () => new Promise<boolean>((resolve) => writes.push(() => resolve(true)))
+  const calls = new TurnCalls({
+    ...{ attempts: { ...storedAttempts(openMemoryStore()), record }, prices: undefined },
+    ...{ logger: SILENT, clock: new FakeClock(), onModelBack: () => 0 },
+  })
+  const { sessionId } = CALL
+  await Promise.all([calls.recorded(sessionId), calls.recordedButLast(sessionId)])
+  const ended: string[] = []
+  const note = (name: string) => () => void ended.push(name)
+  const recording = [calls.record(CALL), calls.record({ ...CALL, step: 2 })]
+  const known = [
+    calls.recorded(sessionId).then(note('recorded')),
+    calls.recordedButLast(sessionId).then(note('but the last')),
+  ]
+  writes[0]?.()
+  await recording[0]
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(ended).toEqual([])
+  writes[1]?.()
+  await Promise.all([...recording, ...known])
+  expect(ended.toSorted()).toEqual(['but the last', 'recorded'])
+})
+
 it("logs each reason for a model's failures once, and its recovery; an interrupt logs nothing", async () => {
   const told: string[] = []
   let isBack = 0

@@ -61,6 +61,19 @@ describe('the notice of a waiting turn', () => {
     expect(await read(notices, {})).toEqual([])
   })
 
+  it('of a turn that is over is forgotten by the next who asks', async () => {
+    const notices = new WaitNotices()
+    const noted = { id, turn: 3, notice: 'waiting-for-model', isVisible: true } as const
+    for (const row of [{ turnState: 'idle' }, { turn: 4 }, { turn: 4, turnState: 'idle' }]) {
+      notices.note(noted)
+      expect(await read(notices, row as Partial<SessionRow>)).toEqual([])
+      expect(notices.of(session, ours)).toBeUndefined()
+    }
+    notices.note(noted)
+    expect(await read(notices, { runner: runnerId('theirs') })).toEqual([])
+    expect(notices.of(session, ours)?.turn).toBe(3)
+  })
+
   it('of one session is not sent to listeners of another', async () => {
     const notices = new WaitNotices()
     const other = sessionId('t')

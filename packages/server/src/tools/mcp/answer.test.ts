@@ -53,6 +53,21 @@ describe('callAnswer', () => {
     )
   })
 
+  it('clips what it names at the length of an address, a kind and a type', () => {
+    const x = 'x'.repeat(2_001)
+    expect(output({ type: 'resource_link', uri: x })).toBe(
+      `[not shown: resource ${'x'.repeat(1_999)}…]`,
+    )
+    expect(output({ type: 'resource_link', uri: x.slice(1) })).toBe(
+      `[not shown: resource ${'x'.repeat(2_000)}]`,
+    )
+    expect(output({ type: x })).toBe(`[not shown: a part of the kind ${'x'.repeat(39)}…]`)
+    const blob = { blob: 'AAAA', mimeType: x }
+    expect(output({ type: 'resource', resource: blob })).toBe(
+      `[not shown: 3 bytes of ${'x'.repeat(59)}…]`,
+    )
+  })
+
   it('takes 200 parts', () => {
     const lines = (count: number) => {
       const whole = output(...Array.from({ length: count }, () => ({ type: 'text', text: 'x' })))

@@ -75,6 +75,64 @@ describe('a client that tries the stand-in', () => {
   )
 })
 
+it.each<[string, object, readonly string[]]>([
+  ['claude', { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1', ANTHROPIC_AUTH_TOKEN: 'stand-in' }, []],
+  [
+    'codex',
+    {},
+    [
+      ...['-c', 'model_provider="stand-in"', '-c'],
+      'model_providers.stand-in={ name = "Stand-in", base_url = "http://127.0.0.1:1/v1", wire_api = "responses" }',
+    ],
+  ],
+  [
+    'opencode',
+    {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        model: 'stand-in/stand-in',
+        provider: {
+          'stand-in': {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: 'http://127.0.0.1:1/v1', apiKey: 'stand-in' },
+            models: { 'stand-in': { name: 'Stand-in', tool_call: true } },
+          },
+        },
+      }),
+    },
+    [],
+  ],
+  [
+    'aider',
+    {
+      ...{ ANTHROPIC_API_KEY: 'stand-in', OPENAI_API_KEY: 'stand-in' },
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1/l/aider-1',
+      ANTHROPIC_API_BASE: 'http://127.0.0.1:1/l/aider-1',
+      OPENAI_BASE_URL: 'http://127.0.0.1:1/l/aider-1/v1',
+      OPENAI_API_BASE: 'http://127.0.0.1:1/l/aider-1/v1',
+    },
+    [],
+  ],
+])('%s is started whole with the stand-in', (name, env, args) => {
+  expect(pointAtStandIn(name, 'http://127.0.0.1:1', `${name}-1`)).toEqual({ env, args })
+})
+
+it('pi is started with an extension that names the stand-in', () => {
+  const { env, args, folder = '' } = pointAtStandIn('pi', 'http://127.0.0.1:1', 'pi-1')
+  homes.push(folder)
+  const file = join(folder, 'base-url.ts')
+  const more = ['--provider', 'stand-in', '--model', 'stand-in']
+  expect([env, args]).toEqual([{}, ['--extension', file, ...more]])
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+  const limits = { contextWindow: 128_000, maxTokens: 8_192 }
+  const settings = {
+    ...{ api: 'anthropic-messages', baseUrl: 'http://127.0.0.1:1/l/pi-1', apiKey: 'stand-in' },
+    models: [{ id: 'stand-in', name: 'Stand-in', input: ['text'], cost, ...limits }],
+  }
+  expect(readFileSync(file, 'utf8')).toBe(
+    `export default (pi) => {\n  pi.registerProvider("stand-in", ${JSON.stringify(settings)})\n}\n`,
+  )
+})
+
 describe('a client', () => {
   const URL_ = 'http://127.0.0.1:1'
 

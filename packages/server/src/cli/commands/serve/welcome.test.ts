@@ -59,6 +59,40 @@ it('says who needs no token', () => {
   expect(curl('own-user')).not.toContain('Bearer')
 })
 
+it.each<[Partial<Parameters<typeof welcomeText>[0]>, readonly string[]]>([
+  [
+    { open: 'own-user', socket: '/run/a.sock' },
+    [
+      '  Without a token only your own user (and root) can use this address.',
+      '  Your own user needs no token at the Unix socket /run/a.sock.',
+    ],
+  ],
+  [
+    { open: 'every-user' },
+    [
+      '  WARNING: every user of this machine can read and write all sessions at this address.',
+      '  To require a token, made at the next start, set http.requireToken: true',
+    ],
+  ],
+  [{ open: 'nobody' }, []],
+  [{ open: 'nobody', tokenFile: '/t' }, ['  The token for this address is in /t.']],
+  [{ open: 'every-user', url: null }, []],
+])('says who may use it whole: %j', (changed, hints) => {
+  const lines = linesOf(changed)
+  const at = changed.url === null ? '' : ' at http://127.0.0.1:7420'
+  expect(lines.slice(0, hints.length + 3)).toEqual([
+    `● Serving 1 agent: main (m)${at}`,
+    '  Conversations are kept in a.db.',
+    ...hints,
+    '',
+  ])
+  const agents = [] as const
+  const asks = linesOf({ ...changed, agents }).filter((line) => line.includes('/v1/sessions '))
+  expect(asks.map((line) => line.split(" -d '")[1])).toEqual(
+    changed.url === null ? [] : [`{"agent":"main","id":"first"}'`],
+  )
+})
+
 it('says how to get a real model while the stand-in answers', () => {
   const hint = (found: readonly string[]) =>
     linesOf({ isStandIn: true, found }).find((line) => /stand-in/.test(line))
