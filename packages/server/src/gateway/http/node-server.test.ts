@@ -43,6 +43,38 @@ describe('a server', () => {
     expect(order).toEqual(Array.from({ length: REQUESTS }, (_, n) => n))
   })
 
+  it.each([
+    ['before its answer begins', ''],
+    ['while its answer is written', 'begun'],
+  ])('answers no request with the refusal of a later one, %s', async (_, begun) => {
+    const server = new NodeServer((_incoming, outgoing) => {
+      if (begun !== '') outgoing.write(begun)
+    }, HTTP_LIMITS)
+    onTestFinished(() => server.close())
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    if (begun === '') await once(socket, 'connect')
+    else await once(socket, 'readable')
+    let answered = ''
+    socket.on('data', (piece) => {
+      answered += piece
+    })
+    socket.write('what is this\r\n\r\n')
+    await once(socket, 'close')
+    expect(answered).not.toContain('400')
+  })
+
+  it('refuses a body that breaks off in the middle of its request', async () => {
+    const server = new NodeServer(() => {}, HTTP_LIMITS)
+    onTestFinished(() => server.close())
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect(port, '127.0.0.1')
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n')
+    const [answered] = await once(socket, 'data')
+    expect(String(answered)).toContain('HTTP/1.1 400 ')
+  })
+
   it('closes only the connection of a handler that fails', async () => {
     const failures: unknown[] = []
     const server = new NodeServer(

@@ -102,8 +102,11 @@ export class NodeServer {
         connection.leave()
       })
     })
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      const [answering] = this.#busy.get(socket) ?? []
+      // A refusal would be read as the answer to an earlier request, or as a part of it.
+      const isTurn = answering === undefined || isUnanswered(answering)
+      if (error.code === 'ECONNRESET' || !socket.writable || !isTurn) socket.destroy()
       else socket.end(rawRefusal(CLIENT_ERRORS[error.code ?? ''] ?? 'bad-request'))
     })
   }
@@ -221,6 +224,11 @@ export class NodeServer {
 
 function isWaitingForClient(exchange: Exchange | undefined): boolean {
   return exchange !== undefined && (!exchange.incoming.complete || exchange.outgoing.writableEnded)
+}
+
+/** Whether an error in what the client sends is one of this request. */
+function isUnanswered({ incoming, outgoing }: Exchange): boolean {
+  return !incoming.complete && !outgoing.headersSent
 }
 
 /** Bypasses the pipeline, whose lookups and counters are the overloaded part. */

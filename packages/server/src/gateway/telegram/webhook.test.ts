@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Update } from 'grammy/types'
 import { afterEach, expect, it } from 'vitest'
@@ -88,6 +89,23 @@ it('takes a mebibyte', async () => {
   const body = JSON.stringify({ update_id: 4, x: '' }).length
   const whole = JSON.stringify({ update_id: 4, x: 'x'.repeat(1024 * 1024 - body) })
   expect([whole.length, await post(whole), log]).toEqual([1024 * 1024, '200 keep-alive ', [4]])
+})
+
+it.each([
+  ['nothing', ''],
+  ['the beginning of a request', 'POST /hook HTTP/1.1\r\nhost: x\r\n'],
+  [
+    'the beginning of a body',
+    `POST /hook HTTP/1.1\r\nhost: x\r\n${SECRET}: hush\r\ncontent-length: 99\r\n\r\n{`,
+  ],
+])('is reached while another program holds 150 connections open and sends %s', async (_, sent) => {
+  const { log, port, post } = await listen()
+  const held = Array.from({ length: 150 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  await Promise.all(held.map((socket) => once(socket, 'connect')))
+  for (const socket of held) if (!socket.destroyed) socket.write(sent)
+  expect(await post('{"update_id":4}')).toBe('200 keep-alive ')
+  expect(log).toEqual([4])
+  for (const socket of held) socket.destroy()
 })
 
 it('takes nothing that is cut off', async () => {

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Update } from 'grammy/types'
 import { isObject, type JsonValue } from '#core/base/json'
-import { type Listening, listen } from '../listening.ts'
+import { HTTP_LIMITS } from '../http/access/limits.ts'
+import { NodeServer } from '../http/node-server.ts'
 
 /**
  * The endpoint to which Telegram pushes updates. Requests need the secret. An update gets a success
@@ -19,8 +20,14 @@ export interface WebhookAddress {
 const BODY_BYTES_MAX = 1024 * 1024
 /** Longer bodies are not read to their end. */
 const REST_BYTES_MAX = 64 * 1024 * 1024
-const REQUEST_MS_MAX = 60_000
 const CONNECTIONS_MAX = 100
+const LIMITS = {
+  ...HTTP_LIMITS,
+  requestMs: 60_000,
+  connectionsMax: CONNECTIONS_MAX,
+  // Behind a reverse proxy all have one address.
+  connectionsPerAddressMax: CONNECTIONS_MAX,
+}
 const SETTINGS = 'gateways.telegram.webhook'
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
@@ -31,37 +38,31 @@ export interface WebhookUses {
 }
 
 export class Webhook {
-  readonly #server: Server
+  /** At the limit, connections that send nothing make room: every user of the machine can open some. */
+  readonly #server = new NodeServer((request, response) => this.#handle(request, response), LIMITS)
   readonly #address: WebhookAddress
   readonly #uses: WebhookUses
-  #listening: Listening | null = null
   /** One after another, so that messages are admitted in order. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(address: WebhookAddress, uses: WebhookUses) {
     this.#address = address
     this.#uses = uses
-    this.#server = createServer({ requestTimeout: REQUEST_MS_MAX }, (request, response) => {
-      const answered = this.#answer(request).catch(() => 500)
-      void answered.then((status) => {
-        response.writeHead(status, { connection: status === 200 ? 'keep-alive' : 'close' }).end()
-      })
-    })
-    this.#server.maxConnections = CONNECTIONS_MAX
   }
 
   /** Resolves with the port; rejects if the port is in use. */
   async listen(): Promise<number> {
-    this.#listening = await listen(this.#server, { ...this.#address, settings: SETTINGS })
-    return this.#listening.address.port
+    const { port } = await this.#server.listen({ ...this.#address, settings: SETTINGS })
+    return port
   }
 
   async close(): Promise<void> {
-    const closed = this.#listening?.stop()
-    this.#server.closeIdleConnections()
-    await this.#last
-    this.#server.closeAllConnections()
-    await closed
+    await Promise.all([this.#server.close(), this.#last])
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const status = await this.#answer(request).catch(() => 500)
+    response.writeHead(status, { connection: status === 200 ? 'keep-alive' : 'close' }).end()
   }
 
   async #answer(request: IncomingMessage): Promise<number> {
