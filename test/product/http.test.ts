@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -467,6 +468,25 @@ describe('operating over HTTP', () => {
       expect((await beside.call('/v1/rehearsal')).json).toEqual({ rehearsal: null })
     } finally {
       log.close()
+      await beside.close()
+      rmSync(home, { recursive: true, force: true })
+    }
+  })
+
+  it('waits for no pipe in the place of a rehearsal, and shows none of another user', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'throughline-beside-'))
+    const rehearsalFile = join(home, 'rehearsal.json')
+    const beside = await openPlace({ diagnostics: { rehearsalFile } })
+    try {
+      execFileSync('mkfifo', [rehearsalFile])
+      expect((await beside.call('/v1/rehearsal')).json).toEqual({ rehearsal: null })
+      if (process.geteuid?.() !== 0) return
+      rmSync(rehearsalFile)
+      const picture = { phase: 'driving', elapsedMs: 1, agents: [], verdict: null }
+      writeFileSync(rehearsalFile, JSON.stringify({ ...picture, writtenAt: Date.now() }))
+      chownSync(rehearsalFile, 65_533, 65_533)
+      expect((await beside.call('/v1/rehearsal')).json).toEqual({ rehearsal: null })
+    } finally {
       await beside.close()
       rmSync(home, { recursive: true, force: true })
     }

@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { LiveAudit, type LiveReport } from '#core/audit/log/live-audit'
 import type { Clock } from '#core/base/clock'
+import { readPlainFile } from '#core/base/files/read'
+import { type Facts, trustOf, whyUntrusted } from '#core/base/files/trust'
 import { isId, sessionId } from '#core/base/ids'
 import type { Runtime } from '../../runtime/runtime.ts'
 
@@ -79,8 +80,10 @@ export function openDiagnostics(
 
 async function readRehearsal(path: string, now: number): Promise<Rehearsal | null> {
   try {
-    if ((await stat(path)).size > REHEARSAL_BYTES_MAX) return null
-    const read = rehearsalFile.safeParse(JSON.parse(await readFile(path, 'utf8')))
+    // In a folder like /tmp another user can put a pipe or a file in its place.
+    const text = await readPlainFile(path, REHEARSAL_BYTES_MAX, isOwn)
+    if (text === null) return null
+    const read = rehearsalFile.safeParse(JSON.parse(text))
     if (!read.success || now - read.data.writtenAt > REHEARSAL_AGE_MS_MAX) return null
     const { verdict, writtenAt } = read.data
     const isRunning = verdict === null && now - writtenAt < REHEARSAL_SILENT_MS
@@ -89,4 +92,8 @@ async function readRehearsal(path: string, now: number): Promise<Rehearsal | nul
     // There was no rehearsal, or the file is malformed.
     return null
   }
+}
+
+function isOwn(facts: Facts): boolean {
+  return whyUntrusted(facts, trustOf()) === null
 }

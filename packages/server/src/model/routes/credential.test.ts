@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,6 +91,18 @@ describe('a credential', () => {
       const error = await keys.read(source).catch((caught: unknown) => caught)
       expect(error).toBeInstanceOf(CredentialError)
       expect(String(error)).not.toContain('sk-secret')
+    }
+  })
+
+  it('is not awaited from a pipe or a device, and may have 256 kB', async () => {
+    const keys = new Credentials({})
+    const [large, pipe] = [join(folder, 'large'), join(folder, 'pipe')]
+    writeFileSync(large, 'x'.repeat(256 * 1024 + 1))
+    execFileSync('mkfifo', [pipe])
+    for (const path of [pipe, '/dev/zero', folder, large]) {
+      await expect(keys.read({ kind: 'file', path })).rejects.toThrow(
+        `${path} should be a file that holds a key alone.`,
+      )
     }
   })
 })

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { KnownError } from '#core/base/errors'
+import { readPlainFile } from '#core/base/files/read'
 import { isObject, type JsonValue } from '#core/base/json'
 
 /**
@@ -101,15 +101,13 @@ export type Environment = { readonly [name: string]: string | undefined }
 
 async function readKeyFile({ path, field }: Extract<CredentialSource, { kind: 'file' }>) {
   const file = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
+  const text = await readPlainFile(file, BYTES_MAX).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
     throw new CredentialError(`The file ${path} should hold a key and cannot be read (${code}).`)
-  }
+  })
+  if (text === null) throw new CredentialError(`${path} should be a file that holds a key alone.`)
   const value = field === undefined ? text.trim() : fieldOf(text, field)
-  if (value === undefined || value === '' || value.length > BYTES_MAX) {
+  if (value === undefined || value === '') {
     const what = field === undefined ? 'a key' : `a key at ${field}`
     throw new CredentialError(`The file ${path} should hold ${what} and does not.`)
   }
