@@ -77,6 +77,7 @@ describe('Markdown of an entry', () => {
     ['~~[](/a)~~', '~~\\[\\](/a)~~'],
     ['`a`[](https://b.example)`` c`d ``', '`a`[](https://b.example)``c`d``'],
     ['*a*&nbsp;', '*a*\u00a0'],
+    ['a ~~~~b~~~~', 'a ~~b~~'],
     ['- - -', '___'],
     ['-\n- a', '-\n- a'],
   ])('writes %j as %j', (text, expected) => {
@@ -100,6 +101,10 @@ describe('Markdown of an entry', () => {
   })
 
   it('escapes titles', () => {
+    const heading = 'pin <b> [a](b) #'
+    expect(entryMarkdown({ heading, text: null, isMarkdown: true, note: null })).toBe(
+      '\n### pin &lt;b> \\[a\\](b) \\#\n',
+    )
     expect(headMarkdown('<b> [a](b) #', '- *c*')).toBe('# &lt;b> \\[a\\](b) \\#\n\n\\- \\*c\\*\n')
   })
 })
