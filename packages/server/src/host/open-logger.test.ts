@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openLogger } from './open-logger.ts'
+import { LogRefusedError, openLogger, plainLogLine } from './open-logger.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,5 +46,64 @@ describe('a log', () => {
     for (let line = 0; line < 1_000; line++) logger.error({ text: 'x'.repeat(5_000) }, 'line')
     logger.close()
     expect(reported).toEqual([expect.stringMatching(/cannot be written \(ENOSPC\)/)])
+  })
+})
+
+it('a line of a log is JSON with its process, level and facts', () => {
+  const file = join(folder, 'levels')
+  const { logger } = logTo(file)
+  logger.debug({ a: 1 }, 'hidden')
+  logger.info({ a: 1 }, 'one')
+  logger.setLevel('debug')
+  logger.debug({ b: 'x' }, 'two')
+  logger.setLevel('error')
+  logger.warn({}, 'hidden')
+  logger.error({}, 'three')
+  logger.close()
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  const own = { process: process.pid, time: expect.any(Number) }
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { ...own, level: 30, a: 1, msg: 'one' },
+    { ...own, level: 20, b: 'x', msg: 'two' },
+    { ...own, level: 50, msg: 'three' },
+  ])
+})
+
+it.each<[boolean | 'auto', boolean, boolean]>([
+  ['auto', true, false],
+  ['auto', false, false],
+  [true, false, true],
+  [false, true, false],
+])('in a file, pretty %s on a terminal (%s) is plain: %s', (pretty, isTTY, isPlain) => {
+  const file = join(folder, `plain-${pretty}-${isTTY}`)
+  const terminal = { fd: 2, isTTY, write: () => true } as never
+  const logger = openLogger({ level: 'info', file, pretty }, terminal)
+  logger.info({}, 'one')
+  logger.close()
+  expect(readFileSync(file, 'utf8').startsWith('{')).toBe(!isPlain)
+})
+
+it.each<[object, string]>([
+  [{ level: 30, msg: 'one' }, '08:30:01 one'],
+  [{ level: 20, msg: 'one' }, '08:30:01 debug one'],
+  [{ level: 40, msg: 'one' }, '08:30:01 warn one'],
+  [{ level: 50, msg: 'one' }, '08:30:01 error one'],
+  [{ level: 60, msg: 'one' }, '08:30:01 one'],
+  [{ level: 30 }, '08:30:01'],
+  [
+    { level: 30, msg: 'one', process: 7, a: 1, b: 'x/y:z', c: 'two words', d: '\u001b[0m', e: [1] },
+    '08:30:01 one a=1 b=x/y:z c="two words" d="\\u001b[0m" e=[1]',
+  ],
+  [{ level: 30, msg: 'one', empty: '', none: null }, '08:30:01 one empty= none=null'],
+])('the line %j is read by people as %s', (fields, line) => {
+  const time = Date.UTC(2026, 10, 19, 8, 30, 1, 999)
+  expect(plainLogLine(JSON.stringify({ time, ...fields }))).toBe(`${line}\n`)
+})
+
+it('a log that cannot be written says what to do', () => {
+  const { name, code, retryable, message } = new LogRefusedError('/a', { code: 'EACCES' } as never)
+  expect({ name, code, retryable, message }).toEqual({
+    ...{ name: 'LogRefusedError', code: 'log-refused', retryable: false },
+    message: 'The log /a cannot be written (EACCES); set `logging.file` to another path.',
   })
 })

@@ -42,6 +42,18 @@ describe('EventReader', () => {
     )
   })
 
+  it.each<[string, readonly string[], readonly JsonValue[]]>([
+    ['a return, then its newline', ['data: 1\r', '\n\r\ndata: 2\r\n\r\n'], [1, 2]],
+    ['a return, then another line', ['data: [1,\r', 'data: 2]\r\r'], [1, 2]],
+    ['a return, then nothing, then its newline', ['data: 1\r', '', '\n\n'], [1]],
+    ['a return, whose newline comes with the next line', ['data: [1,\r', '\ndata: 2]\n\n'], [1, 2]],
+    ['a return, then two newlines', ['data: 1\r', '\n\n'], [1]],
+    ['two events by returns', ['data: 1\r\rdata: 2\r', '\r'], [1, 2]],
+    ['an event that ends in a return, and the next', ['data: 1\n\r', '\ndata: 2\n\n'], [1, 2]],
+  ])('reads lines that end in %s', (_, pieces, events) => {
+    expect(read(pieces.map(bytes)).events.flat()).toEqual(events)
+  })
+
   it('joins the lines of one event, and ignores an incomplete event', () => {
     expect(read([bytes('data: {"a":\ndata: 1}\n\ndata: {"b":2}\n')]).events).toEqual([{ a: 1 }])
   })
