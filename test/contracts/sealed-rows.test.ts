@@ -65,6 +65,7 @@ const UNSEALED: Readonly<Record<string, string>> = {
 /** Columns that no seal covers. */
 const UNCOVERED: Readonly<Record<string, string>> = {
   'blob.bytes': 'their hash is the name of the blob',
+  'runner.beat': 'each renewal changes it, and a wrong one only moves a takeover',
   'reply.state': 'each attempt to send changes it',
   'reply.attempt': 'each attempt to send changes it',
   'reply.claimant': 'each attempt to send changes it',
@@ -151,7 +152,7 @@ const DAMAGED = { code: 'damaged-row', retryable: false }
 
 function prove(open: (skip: (why: string) => never) => Promise<Engine>): void {
   it.for(SEALED.map((table) => [table.name, table] as const))(
-    'finds another value in each column of %s, and serves none of them',
+    'finds another value in each column of %s, and serves none of them [I26]',
     { timeout: 120_000 },
     async ([name, { fields }], { skip }) => {
       await using engine = await open(skip)
@@ -234,6 +235,35 @@ function prove(open: (skip: (why: string) => never) => Promise<Engine>): void {
     ])
     await sql('update mail set tokens = 11 where body is null')
     expect(await store.verify({})).toHaveLength(2)
+  })
+
+  it('a file in use whose count says otherwise is not dropped [I26]', async ({ skip }) => {
+    await using engine = await open(skip)
+    const { store, sql } = engine
+    const { fixture, blob } = await filled(store)
+    await sql('update blob set uses = 0, at = 0')
+    const file = { sessionId: fixture.id, mediaType: 'a/b', bytes: new Uint8Array([9]) }
+    expectKind(await store.stageBlob(file), 'staged')
+    expect(await store.dropStaged({ before: 1e15 })).toEqual({ kind: 'dropped', count: 1 })
+    expect(await sql('select uses from blob')).toHaveLength(1)
+    expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
+      `the row of blob ${blob} is not as it was written`,
+    ])
+  })
+
+  it('a changed runner keeps its sessions, and its next beat does not hide the change', async ({
+    skip,
+  }) => {
+    await using engine = await open(skip)
+    const { store, sql } = engine
+    const { fixture } = await filled(store)
+    const { runner } = fixture.lease
+    await sql(`update runner set lease_ms = 1 where id = '${runner}'`)
+    expectKind(await store.renew({ runner }), 'renewed')
+    await fixture.reply('still here', { ends: 'answered' })
+    expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
+      `runner ${runner} is not as it was written`,
+    ])
   })
 
   it('rows of an earlier version are believed until they are written again', async ({ skip }) => {

@@ -164,7 +164,7 @@ const REMOVE_REPLY = `delete from reply using json_populate_recordset(null::repl
 const PUT_RUNNER = insert(
   'runner',
   POSTGRES.runner.columns,
-  'on conflict (id) do update set beat = excluded.beat, seal = excluded.seal',
+  'on conflict (id) do update set beat = excluded.beat',
 )
 const PUT_MAIL = insert(
   'mail',

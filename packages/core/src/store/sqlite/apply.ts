@@ -18,8 +18,7 @@ import { markUnindexed, unindexInSqlite } from './words/word-index.ts'
 const SESSION_GUARD = `id = ? and state = ? and fence = ? and holder is ? and tail = ?
     and tail_hash = ? and mail = ?`
 
-const PUT_RUNNER = `${SQLITE.runner.insert} on conflict (id) do update set beat = excluded.beat,
-  seal = excluded.seal`
+const PUT_RUNNER = `${SQLITE.runner.insert} on conflict (id) do update set beat = excluded.beat`
 const PUT_MAIL = `${SQLITE.mail.insert}
   on conflict (id) do update set state = excluded.state, body = excluded.body,
     seal = excluded.seal`
