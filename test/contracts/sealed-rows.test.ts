@@ -256,14 +256,33 @@ function prove(open: (skip: (why: string) => never) => Promise<Engine>): void {
   }) => {
     await using engine = await open(skip)
     const { store, sql } = engine
-    const { fixture } = await filled(store)
+    const { fixture, other } = await filled(store)
     const { runner } = fixture.lease
     await sql(`update runner set lease_ms = 1 where id = '${runner}'`)
-    expectKind(await store.renew({ runner }), 'renewed')
+    for (const each of [runner, other.lease.runner]) {
+      expectKind(await store.renew({ runner: each }), 'renewed')
+    }
     await fixture.reply('still here', { ends: 'answered' })
     expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
       `runner ${runner} is not as it was written`,
     ])
+  })
+
+  it('any text is as it was written when it is read again', async ({ skip }) => {
+    await using engine = await open(skip)
+    const { store } = engine
+    const { fixture, mail } = await filled(store)
+    const { id: sessionId } = fixture
+    const odd = 'a\0b\u0001c\u0001,\\x"\'$1\u2028\ud800é😀'
+    await store.setTitle({ sessionId, title: odd })
+    await fixture.admit(said(odd), { source: odd, key: odd })
+    await fixture.pin('__proto__', odd, 1)
+    const file = { sessionId, mediaType: odd, bytes: new Uint8Array([7]) }
+    expectKind(await store.stageBlob(file), 'staged')
+    expect(await store.verify({})).toEqual([])
+    const listed = await store.listMail({ sessionId, limit: 9 })
+    expect(listed.map(({ number }) => number)).toContain(mail)
+    expect(expectKind(await fixture.tryAdmit(said(odd), { source: odd }), 'admitted').mail).toBe(6)
   })
 
   it('rows of an earlier version are believed until they are written again', async ({ skip }) => {
