@@ -69,7 +69,7 @@ describe('Telegram', () => {
     const [session] = await place.runtime.listSessions({ limit: 5 })
     if (session === undefined) throw new Error('No session.')
     const mail = await place.runtime.session(session.id).mailbox({ limit: 5 })
-    expect(mail.map(({ text }) => text)).toEqual(['(forwarded from Eve) /new'])
+    expect(mail.map(({ text }) => text)).toEqual(['(forwarded)\n> From Eve:\n> /new'])
   })
 
   it('files of every kind leave the model able to answer', async () => {

@@ -23,6 +23,14 @@ export function indentRest(text: string): string {
   return indented.startsWith(INDENT) ? indented.slice(INDENT.length) : indented
 }
 
+/** Foreign text within a person's own, as chat and mail programs quote it. */
+export function quoteLines(text: string): string {
+  return text
+    .split(LINE_BREAK)
+    .map((line) => `> ${line}`.trimEnd())
+    .join('\n')
+}
+
 const LINE_CHARACTERS_MAX = 160
 
 /** Cuts the end and marks the cut; never splits a character. */

@@ -1,4 +1,4 @@
-import { clip, indentRest, oneLine } from '#core/base/line'
+import { clip, indentRest, oneLine, quoteLines } from '#core/base/line'
 import type { Incoming } from './platform.ts'
 
 const QUOTE_CHARACTERS_MAX = 300
@@ -18,4 +18,13 @@ export function messageText(
   if (chat.kind !== 'group') return quote + text + after
   const name = clip(oneLine(sender.name.replaceAll(/[:：]/g, ' ')), NAME_CHARACTERS_MAX)
   return `${quote}${name}: ${indentRest(text)}${after}`
+}
+
+/**
+ * A message of somebody else that the sender passed on. Its text and the name of its author are
+ * quoted: unquoted lines count as the sender's own words, and standing instructions are read from those.
+ */
+export function forwardedText(text: string, author?: string): string {
+  const lines = [...(author === undefined ? [] : [`From ${clip(oneLine(author))}:`]), text]
+  return `(forwarded)\n${quoteLines(lines.join('\n').trimEnd())}`
 }

@@ -102,7 +102,7 @@ describe('readMessage', () => {
   it('reads forwarded messages, and embeds if there is no other text', () => {
     const message = { content: 'the tide is in', embeds: [], attachments: [{ filename: 'a' }] }
     const forward = { message_snapshots: [{ message }], attachments: [] }
-    expect(read(forward).text).toBe('(forwarded) the tide is in')
+    expect(read(forward).text).toBe('(forwarded)\n> the tide is in')
     expect(attachmentsOf({ ...base, ...forward } as unknown as APIMessage)).toHaveLength(1)
     const embeds = [{ title: 'Build 7', description: 'is green' }]
     expect(read({ embeds }).text).toBe('Build 7\nis green')

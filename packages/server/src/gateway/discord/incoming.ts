@@ -1,4 +1,5 @@
 import type { APIAttachment, APIMessage } from 'discord.js'
+import { forwardedText } from '../chat/message-text.ts'
 import type { Incoming } from '../chat/platform.ts'
 
 /** Reads Discord's messages: the addressee, the text, unsupported parts. Pure. */
@@ -98,7 +99,7 @@ function wordsOf({ content, embeds }: Pick<APIMessage, 'content' | 'embeds'>): s
  * their names, which can look like a mention.
  */
 function spoken(message: APIMessage, self: string): string {
-  const forwarded = forwardedIn(message).map((each) => `(forwarded) ${wordsOf(each)}`)
+  const forwarded = forwardedIn(message).map((each) => forwardedText(wordsOf(each)))
   const names = new Map(
     message.mentions.map((each) => [each.id, each.global_name ?? each.username]),
   )

@@ -148,7 +148,7 @@ it.each([
   [{ type: 'of-next-year' }, 'elsewhere'],
 ])('marks a forwarded message, and runs no command in it', (forward_origin, name) => {
   const said = read({ text: '/stop', forward_origin })
-  expect(said?.text).toBe(`(forwarded from ${name}) /stop`)
+  expect(said?.text).toBe(`(forwarded)\n> From ${name}:\n> /stop`)
   expect(said?.chat.isAddressed).toBe(false)
 })
 

@@ -1,8 +1,8 @@
 import type { Message, MessageEntity, MessageOrigin, Update, UserFromGetMe } from 'grammy/types'
 import { isObject } from '#core/base/json'
-import { clip, oneLine } from '#core/base/line'
 import type { UserPart } from '#core/message/message'
 import { readTyped, SLASH_COMMANDS } from '../chat/commands.ts'
+import { forwardedText } from '../chat/message-text.ts'
 import type { Incoming } from '../chat/platform.ts'
 
 /** The kinds of updates that we request from Telegram. */
@@ -133,7 +133,7 @@ function senderOf({ from, sender_chat: behind, chat }: Message): Incoming['sende
 /** A forwarded message is marked as such, and its commands are not run. */
 function forwarded({ forward_origin: origin }: Message, text: string): string | null {
   if (origin === undefined) return null
-  return `(forwarded from ${clip(oneLine(nameOf(origin)))}) ${text}`.trimEnd()
+  return forwardedText(text, nameOf(origin))
 }
 
 function nameOf(origin: MessageOrigin): string {
