@@ -50,7 +50,7 @@ describe('a scene', () => {
     answers = [] as readonly unknown[],
     ready = [true, true] as readonly boolean[],
     waitMs = 60_000,
-    isEnough = () => false,
+    isEnough = (): boolean => false,
   } = {}) {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)

@@ -59,3 +59,95 @@ describe('serviceText', () => {
     expect(serviceText(kind, facts)).toMatch(/\b60(?:000)?\b/)
   })
 })
+
+const odd = {
+  node: '/opt/n"o\\de',
+  program: '/srv/<a>&b.js',
+  args: ['serve', '--set', 'a=$b%c', 'd e'],
+  workingFolder: '/srv/50% of',
+}
+const linesOf = (kind: (typeof SERVICE_KINDS)[number], more: object = {}) =>
+  serviceText(kind, { ...odd, ...more }).split('\n')
+
+it('a unit of systemd is whole', () => {
+  const lines = linesOf('systemd')
+  expect(lines.slice(lines.indexOf('[Unit]'))).toEqual([
+    '[Unit]',
+    'Description=Throughline, sessions of AI agents',
+    '# Tries again for good: a service that gave up would also close the socket that systemd holds for it.',
+    'StartLimitIntervalSec=0',
+    '',
+    '[Service]',
+    'WorkingDirectory=/srv/50%% of',
+    'ExecStart="/opt/n\\"o\\\\de" "/srv/<a>&b.js" serve --set "a=$$b%%c" "d e"',
+    'EnvironmentFile=-%h/.config/throughline/environment',
+    'Restart=on-failure',
+    'RestartSec=2',
+    'TimeoutStopSec=60',
+    'NoNewPrivileges=true',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+    '',
+  ])
+})
+
+it('a list for launchd is whole', () => {
+  const lines = linesOf('launchd')
+  expect(lines.slice(lines.indexOf('<plist version="1.0">'))).toEqual([
+    '<plist version="1.0">',
+    '<dict>',
+    '  <key>Label</key>',
+    '  <string>throughline</string>',
+    '  <key>ProgramArguments</key>',
+    '  <array>',
+    '    <string>/opt/n"o\\de</string>',
+    '    <string>/srv/&lt;a&gt;&amp;b.js</string>',
+    ...['serve', '--set', 'a=$b%c', 'd e'].map((word) => `    <string>${word}</string>`),
+    '  </array>',
+    '  <key>WorkingDirectory</key>',
+    '  <string>/srv/50% of</string>',
+    '  <key>RunAtLoad</key>',
+    '  <true/>',
+    '  <key>KeepAlive</key>',
+    '  <dict>',
+    '    <key>SuccessfulExit</key>',
+    '    <false/>',
+    '  </dict>',
+    '  <key>ExitTimeOut</key>',
+    '  <integer>60</integer>',
+    '</dict>',
+    '</plist>',
+    '',
+  ])
+})
+
+it('commands for nssm are whole, with a word in quotes where the shell would divide it', () => {
+  const node = 'C:\\node\\node.exe'
+  const more = { node, program: 'C:\\a b\\t.js', args: ['serve', 'c;d'], workingFolder: 'C:\\a b' }
+  expect(linesOf('nssm', more)).toEqual([
+    'rem Run these as administrator; nssm is from https://nssm.cc',
+    'nssm install throughline C:\\node\\node.exe "\\"C:\\a b\\t.js\\"" serve "\\"c;d\\""',
+    'nssm set throughline AppDirectory "C:\\a b"',
+    'nssm set throughline AppStopMethodConsole 60000',
+    'nssm set throughline AppExit Default Restart',
+    'nssm start throughline',
+    '',
+  ])
+})
+
+it.each<[(typeof SERVICE_KINDS)[number], object, string | null]>([
+  ['systemd', {}, null],
+  ['launchd', { workingFolder: '/a\\' }, null],
+  [
+    'systemd',
+    { workingFolder: '/a\\' },
+    'the path of this folder ends with a backslash or a space',
+  ],
+  ['systemd', { workingFolder: '/a ' }, 'the path of this folder ends with a backslash or a space'],
+  ['nssm', {}, 'a path or an argument has a quotation mark or a percent sign'],
+  ['nssm', { node: 'n', args: ['x'], workingFolder: 'w' }, null],
+  ['launchd', { node: 'a\u0000' }, 'a path or an argument has a line break'],
+])('for %s, %j cannot be written: %s', (kind, more, why) => {
+  expect(whyUnprintable(kind, { ...odd, ...more })).toBe(why)
+})
