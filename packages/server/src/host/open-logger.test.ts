@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
+import { FileRefusedError } from '#core/base/files/write'
 import { LogRefusedError, openLogger, plainLogLine } from './open-logger.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'))
@@ -34,6 +35,38 @@ describe('a log', () => {
     logger.close()
     logger.error({}, 'too late')
     expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(2)
+  })
+
+  it('says of an error what it is and where, and never what it quotes', () => {
+    const file = join(folder, 'errors')
+    const { logger } = logTo(file)
+    const secret = 'sk-proj-AAAABBBBCCCCDDDD'
+    const request = { payload: { text: secret }, rawError: secret, path: `/${secret}` }
+    const cause = new SyntaxError(`Unexpected token in ${secret}`)
+    const message = `refused: ${secret}\n    at ${secret} (/${secret}.ts:1:1)\n${secret}`
+    const error = Object.assign(new TypeError(message, { cause }), request, { code: 'EACCES' })
+    logger.error({ sessionId: 's', err: error }, 'tool failed')
+    logger.warn({ err: secret }, 'no error')
+    logger.warn({ err: new FileRefusedError('/tmp/a', 'others may write') }, 'our own')
+    logger.close()
+    const text = readFileSync(file, 'utf8')
+    expect(text).not.toContain(secret)
+    const frames = expect.arrayContaining([expect.stringMatching(/open-logger\.test\.ts:\d+:\d+/)])
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).err),
+    ).toEqual([
+      { error: 'TypeError', code: 'EACCES', frames, cause: { error: 'SyntaxError', frames } },
+      { error: 'string', frames: [] },
+      {
+        error: 'FileRefusedError',
+        code: 'file-refused',
+        message: expect.stringContaining('/tmp/a'),
+        frames,
+      },
+    ])
   })
 
   it('that cannot be opened is reported with a message, not a stack trace', () => {

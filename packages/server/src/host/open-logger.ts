@@ -1,7 +1,7 @@
 import { destination, type Logger as PinoLogger, pino } from 'pino'
 import { KnownError } from '#core/base/errors'
 import { FileRefusedError, openToAppend } from '#core/base/files/write'
-import type { Logger } from '#core/base/logger'
+import { type Logger, traceOf } from '#core/base/logger'
 import type { Config } from './config/schema/schema.ts'
 
 /** The log of a process: JSON lines for programs, plain lines on a terminal. */
@@ -24,7 +24,9 @@ export function openLogger(
       if (isOpen) output.write(isPlain ? plainLogLine(line) : line)
     },
   }
-  const logger: PinoLogger = pino({ level, base: { process: process.pid } }, to)
+  // pino itself would write the message and every field: the text that a chat refused, for example.
+  const serializers = { err: (error: unknown) => traceOf(error) }
+  const logger: PinoLogger = pino({ level, base: { process: process.pid }, serializers }, to)
   return {
     debug: (fields, text) => logger.debug(fields, text),
     info: (fields, text) => logger.info(fields, text),

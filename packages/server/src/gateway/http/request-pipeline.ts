@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { z } from 'zod'
 import type { Clock } from '#core/base/clock'
 import { parseSnapshotName } from '#core/base/ids'
-import type { Logger } from '#core/base/logger'
+import { type Logger, traceOf } from '#core/base/logger'
 import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access/access.ts'
 import {
   type AllowedOrigins,
@@ -388,11 +388,4 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
 function unknownNames(keys: readonly string[]): string {
   const plain = keys.filter((key) => /^[a-z][A-Za-z_-]{0,23}$/.test(key)).slice(0, ISSUES_MAX)
   return plain.length === 0 ? 'an unknown name' : `unknown: ${plain.join(', ')}`
-}
-
-/** The stack without the message, which may quote a conversation. */
-export function traceOf(error: unknown): object {
-  if (!(error instanceof Error)) return { error: typeof error }
-  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
-  return { error: error.name, frames: frames.slice(0, 10).map((line) => line.trim()) }
 }
