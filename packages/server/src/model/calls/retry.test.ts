@@ -131,3 +131,76 @@ describe('probeDelayMs', () => {
     expect(probeDelayMs(9, 1)).toBe(600_000)
   })
 })
+
+const noCredit: Outcome = { kind: 'refused', refusal: 'no-credit', status: 402 }
+const badKey: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
+const asked = (retryAfterMs: number): Outcome => ({ ...limited, retryAfterMs }) as Outcome
+const again = (delayMs: number) => ({ kind: 'again', delayMs })
+const next = { kind: 'next-route' }
+const stop = { kind: 'stop' }
+
+describe('each decision', () => {
+  it.each<[string, Outcome, Partial<Situation>, object]>([
+    // Half of 500 ms is random; each try doubles it, to eight seconds.
+    ['the first pause, at least', limited, { chance: 0 }, again(250)],
+    ['the first pause, at most', limited, { chance: 1 }, again(500)],
+    ['the second pause', limited, { tries: 2, chance: 1 }, again(1_000)],
+    ['the third pause', down, { tries: 3, chance: 1 }, again(2_000)],
+    ['no fourth pause', limited, { tries: 4 }, stop],
+    ['another route instead of a fourth', limited, { tries: 4, routesLeft: 1 }, next],
+    ['a pause that the provider asks for', asked(1_000), { chance: 0 }, again(1_000)],
+    ['up to a quarter more', asked(1_000), { chance: 1 }, again(1_250)],
+    ['a pause that leaves time', asked(1_000), { chance: 0, remainingMs: 1_001 }, again(1_000)],
+    ['none that leaves no time', asked(1_000), { chance: 0, remainingMs: 1_000 }, stop],
+    [
+      'a pause that leaves time for two other routes',
+      asked(1_000),
+      { chance: 0, remainingMs: 3_003, routesLeft: 2 },
+      again(1_000),
+    ],
+    [
+      'another route where it leaves none',
+      asked(1_000),
+      { chance: 0, remainingMs: 3_000, routesLeft: 2 },
+      next,
+    ],
+    ['no time at all', limited, { remainingMs: 0, routesLeft: 1 }, stop],
+    ['a fresh connection', reset, {}, { kind: 'again', delayMs: 0, isFresh: true }],
+    ['a fresh connection after silence', idle, {}, { kind: 'again', delayMs: 0, isFresh: true }],
+    ['no second fresh connection', reset, { freshTries: 1 }, stop],
+    ['another route after it', reset, { freshTries: 1, routesLeft: 1 }, next],
+    ['no money', noCredit, {}, stop],
+    ['no money here', noCredit, { routesLeft: 1 }, next],
+    ['a key that was refused', badKey, { remainingMs: 0 }, { kind: 'renew' }],
+    ['a key that was refused again', badKey, { hasRenewed: true, routesLeft: 1 }, stop],
+  ])('is exact: %s', (_, outcome, rest, decision) => {
+    expect(decideRetry(situation(outcome, rest))).toEqual(decision)
+  })
+
+  it.each<[object, number]>([
+    [{ remainingMs: 6_000, freshTries: 0, routesLeft: 0 }, 3_000],
+    [{ remainingMs: 6_000, freshTries: 1, routesLeft: 0 }, 6_000],
+    [{ remainingMs: 6_000, freshTries: 2, routesLeft: 0 }, 6_000],
+    [{ remainingMs: 6_000, freshTries: 0, routesLeft: 2 }, 1_000],
+    [{ remainingMs: 6_000, freshTries: 1, routesLeft: 2 }, 1_200],
+  ])('shares the time that is left: %j', (rest, shareMs) => {
+    const own = { connectMs: 2_000, firstByteMs: 9_000, idleMs: 1_100, totalMs: 99_000 }
+    expect(splitDeadlines(own, rest as never)).toEqual({
+      ...{ connectMs: Math.min(2_000, shareMs), firstByteMs: Math.min(9_000, shareMs) },
+      ...{ idleMs: Math.min(1_100, shareMs), totalMs: 6_000 },
+    })
+  })
+
+  it.each([
+    [0, 0, 30_000],
+    [1, 0, 30_000],
+    [1, 1, 37_500],
+    [2, 0, 60_000],
+    [5, 0, 480_000],
+    [5, 1, 600_000],
+    [6, 0, 600_000],
+    [60, 1, 600_000],
+  ])('waits after %i failures, by chance %i, for %i ms', (failures, chance, delayMs) => {
+    expect(probeDelayMs(failures, chance)).toBe(delayMs)
+  })
+})
