@@ -2,7 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import type { DamagedRowError } from '../errors.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit } from '../integrity/chain.ts'
-import { damagedEntry, damagedMail } from '../integrity/damaged-row.ts'
+import { damagedEntry, damagedMail, orUnreadable } from '../integrity/damaged-row.ts'
 import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, StoreChange } from '../rules/ruling.ts'
 import { lastSearched } from '../search/words.ts'
@@ -210,8 +210,8 @@ function eraseTexts(
   table: keyof typeof ERASED_TEXTS,
   { id, sessionId }: { readonly id: bigint; readonly sessionId: SessionId },
 ): void {
-  const row = db.get(`select * from ${table} where id = ?`, id)
-  if (row === undefined) return
+  // A row that cannot be read is erased all the same, and stays damaged.
+  const row = orUnreadable(() => db.get(`select * from ${table} where id = ?`, id)) ?? {}
   const seal = SQLITE[table].reseal(row, ERASED_TEXTS[table], sessionId)
   const texts = Object.keys(ERASED_TEXTS[table]).map((text) => `${text} = null`)
   db.run(`update ${table} set ${texts.join(', ')}, seal = ? where id = ?`, seal, id)

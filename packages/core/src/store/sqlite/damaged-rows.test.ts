@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { describe, expect, it, vi } from 'vitest'
-import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+import { byHand, count, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
 import { newOperation, StoreFixture, said } from '../contract-suite/bench.ts'
 import type { StoreFinding } from '../queries.ts'
@@ -176,12 +176,15 @@ describe('a damaged row', () => {
       upto: fixture.tail.number,
     })
     database.close()
+    // So large that the row cannot be read to be sealed again.
+    byHand(path, 'update mail set at = 1 << 62')
     const again = await open(path)
     const deletion = { sessionId: fixture.id, reason: 'asked for', operation: newOperation() }
     await again.deleteSession(deletion)
     const piece = { sessionId: fixture.id, limit: 100 }
     expect(await again.eraseSome(piece)).toMatchObject({ left: true })
     expect(await again.eraseSome(piece)).toMatchObject({ left: false })
+    expect(count(path, 'select count(*) as n from mail where body is not null')).toBe(0)
   })
 })
 
