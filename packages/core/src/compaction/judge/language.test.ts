@@ -49,3 +49,45 @@ it.each([
   expect(isOtherLanguage(RUSSIAN.repeat(2), userText)).toBe(true)
   expect(isOtherLanguage(userText, userText)).toBe(false)
 })
+
+it('reads a language in twelve of its small words, three times those of another', () => {
+  const english = (count: number) => 'the harbour '.repeat(count)
+  const german = (count: number) => 'der Hafen '.repeat(count)
+  expect(isOtherLanguage(english(12), german(12))).toBe(true)
+  expect(isOtherLanguage(english(11), german(12))).toBe(false)
+  expect(isOtherLanguage(english(12), german(11))).toBe(false)
+  expect(isOtherLanguage(english(36) + german(12), german(12))).toBe(true)
+  expect(isOtherLanguage(english(35) + german(12), german(12))).toBe(false)
+})
+
+it.each([
+  ['de', 'der das und ist nicht mit'],
+  ['fr', 'les est pas pour dans une'],
+  ['es', 'el los las y del está'],
+  ['pt', 'não os uma com um são'],
+  ['it', 'il che di è sono gli'],
+  ['nl', 'het een van niet dat op'],
+  ['pl', 'się nie jest że na do'],
+  ['sv', 'och att är inte det som'],
+  ['tr', 've bir bu için ile olarak'],
+])('knows %s from English by its small words', (_, words) => {
+  const text = `${words} `.repeat(4)
+  expect(isOtherLanguage('the and of that with this '.repeat(4), text)).toBe(true)
+  expect(isOtherLanguage(text, text)).toBe(false)
+})
+
+it('looks at forty letters at least, at the end of a request and the beginning of a summary', () => {
+  const russian = (letters: number) => 'ж'.repeat(letters)
+  expect(isOtherLanguage('a'.repeat(40), russian(40))).toBe(true)
+  expect(isOtherLanguage('a'.repeat(40), russian(39))).toBe(false)
+  expect(isOtherLanguage('a'.repeat(39), russian(40))).toBe(false)
+  expect(isOtherLanguage(`${'a'.repeat(90)}${russian(10)}`, russian(40))).toBe(false)
+  expect(isOtherLanguage(`${'a'.repeat(91)}${russian(9)}`, russian(40))).toBe(true)
+  expect(isOtherLanguage('a'.repeat(40), `${'a'.repeat(20_000)}${russian(19_000)}`)).toBe(true)
+  expect(isOtherLanguage('a'.repeat(40), `${russian(20_000)}${'a'.repeat(20_000)}`)).toBe(false)
+  // Half of the letters are no majority; of Latin ones nine tenths are needed.
+  expect(isOtherLanguage('α'.repeat(40), `${'a'.repeat(20)}${russian(20)}`)).toBe(false)
+  expect(isOtherLanguage('α'.repeat(40), `${'a'.repeat(20)}${russian(21)}`)).toBe(true)
+  expect(isOtherLanguage('α'.repeat(40), `${'a'.repeat(90)}${russian(10)}`)).toBe(false)
+  expect(isOtherLanguage('α'.repeat(40), `${'a'.repeat(91)}${russian(9)}`)).toBe(true)
+})
