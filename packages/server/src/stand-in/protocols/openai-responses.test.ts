@@ -9,7 +9,7 @@ import {
   replyWith,
 } from '../../../../../test/support/providers/stand-in-reply.ts'
 import { seal } from '../seal.ts'
-import { openaiResponsesStandIn } from './openai-responses.ts'
+import { openaiResponsesStandIn, writeCompaction } from './openai-responses.ts'
 import { type Ask, type Finish, Rejection, responseIdOf, type StandInReply } from './protocol.ts'
 
 /** Whole documents and whole streams, checked against the provider's own types. */
@@ -135,6 +135,47 @@ describe("OpenAI's Responses", () => {
       { type: `${type}.done`, sequence_number: 5, ...place, input: 'ls -a' },
       { type: 'response.output_item.done', sequence_number: 6, output_index: 0, item: call },
     ])
+  })
+
+  it('of a compaction have every message of the user, then one item for all the rest', () => {
+    const reply = replyWith({ text: 'Yes.' })
+    const item = (index: number, content: unknown, more: object = {}) => ({
+      ...{ id: responseIdOf(reply, 'msg_', index), role: 'user', type: 'message' },
+      ...{ status: 'completed', content, ...more },
+    })
+    const input = [
+      { role: 'user', content: 'One.' },
+      { role: 'assistant', content: 'Two.' },
+      { type: 'reasoning' },
+      { role: 'user', content: [{ type: 'input_text', text: 'Three.' }], id: 'own' },
+      { role: 'user' },
+    ]
+    const of = (given: unknown) =>
+      writeCompaction(reply, { body: { input: given } as JsonObject, summary: 'The pier. So far.' })
+    const compaction = {
+      ...{ id: responseIdOf(reply, 'cmp_'), type: 'compaction' },
+      encrypted_content: seal('The pier. So far.'),
+    }
+    expect(of(input)).toEqual({
+      ...{ id: responseIdOf(reply, 'resp_'), object: 'response.compaction' },
+      created_at: 1_767_225_600,
+      output: [
+        item(0, [{ type: 'input_text', text: 'One.' }]),
+        item(1, [{ type: 'input_text', text: 'Three.' }], { id: 'own' }),
+        item(2, []),
+        compaction,
+      ],
+      usage: {
+        ...{ input_tokens: 12, output_tokens: 5, total_tokens: 17 },
+        input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+        output_tokens_details: { reasoning_tokens: 0 },
+      },
+    })
+    expect(of('Hello.')['output']).toEqual([
+      item(0, [{ type: 'input_text', text: 'Hello.' }]),
+      compaction,
+    ])
+    expect(of(undefined)['output']).toEqual([compaction])
   })
 
   it('bring a compaction as an item before the answer', () => {
