@@ -29,6 +29,46 @@ it('lists the processes that use the store, without one killed on this host', as
   expect(runners.map(({ id }) => id).sort()).toEqual(['elsewhere', 'living'])
 })
 
+it('is whole: what it holds, who uses the store, and what needs attention', async () => {
+  const store = openMemoryStore()
+  const about = { boot: 'other', process: 77, startedAt: 5, leaseMs: 1_000 }
+  await store.registerRunner({ id: runnerId('r1'), ...about })
+  const { schema, commits } = await store.readStore()
+  const [{ beat } = { beat: -1 }] = await store.listRunners()
+  const edges = [{ name: 'chat', problems: () => ['It rains.'] }, { name: 'mail' }] as unknown as Edge[]
+  const connections = { opened: 3, open: 2, evicted: 1 }
+  const models = { health: async () => ['route'] as never, connections }
+  const parts = { ...NOTHING, store, edges, models, problems: ['The disk is full.'] }
+  const whole = {
+    ...{ isReady: true, reason: null, store: { schema, commits } },
+    runner: { id: null, holdsLease: false, sessions: 0 },
+    runners: [{ id: 'r1', process: 77, startedAt: 5, beat, leaseMs: 1_000 }],
+    ...{ routes: ['route'], connections },
+    edges: [
+      { name: 'chat', waiting: 0, dead: 0 },
+      { name: 'mail', waiting: 0, dead: 0 },
+    ],
+    problems: ['It rains.', 'The disk is full.'],
+  }
+  expect(await readHealth(parts)).toEqual(whole)
+  const runner = (mayAct: boolean) => ({
+    ...{ id: runnerId('r1'), mayAct: () => mayAct, sessions: ['a', 'b'] as never },
+  })
+  expect(await readHealth({ ...parts, runner: runner(true) })).toEqual({
+    ...{ ...whole, runner: { id: 'r1', holdsLease: true, sessions: 2 } },
+  })
+  expect(await readHealth({ ...parts, runner: runner(false) })).toEqual({
+    ...{ ...whole, isReady: false, reason: 'no-lease' },
+    runner: { id: 'r1', holdsLease: false, sessions: 2 },
+  })
+  const storeError = { code: 'store-busy', message: 'It is busy.' } as never
+  expect(await readHealth({ ...parts, runner: runner(false), storeError })).toEqual({
+    ...{ ...whole, isReady: false, reason: 'store-busy' },
+    runner: { id: 'r1', holdsLease: false, sessions: 2 },
+    problems: ['It is busy.', 'It rains.', 'The disk is full.'],
+  })
+})
+
 it('counts for each edge the replies that wait there and those that could not be sent', async () => {
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store)

@@ -163,7 +163,6 @@ function open(
       ...{ socketPath, method, path },
       ...(signal !== undefined && { signal }),
       headers: {
-        host: 'localhost',
         ...(text !== undefined && {
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(text),

@@ -29,6 +29,33 @@ describe('the notice of a waiting turn', () => {
     })
   })
 
+  it.each<[Parameters<WaitNotices['note']>[0]['notice'], string | undefined, string]>([
+    [
+      'waiting-for-model',
+      undefined,
+      'The model cannot be reached just now. Your message is safe; I will answer when the model is back.',
+    ],
+    [
+      'waiting-for-model',
+      'It is down.',
+      'It is down. Your message is safe; I will answer when the model is back.',
+    ],
+    [
+      'waiting-for-compaction',
+      'x',
+      'Your message is safe. I am putting a long conversation in order and will answer right after.',
+    ],
+    [
+      'waiting-for-approval',
+      'The day is spent.',
+      'Paused. The day is spent. The operator can allow the same amount once more, on the page or with /continue in the terminal; /stop ends this turn.',
+    ],
+  ])('says what people need: %s because of %s', (notice, why, text) => {
+    const notices = new WaitNotices()
+    notices.note({ id, turn: 3, notice, isVisible: true, ...(why !== undefined && { why }) })
+    expect(notices.of(session, ours)).toEqual({ kind: 'notice', turn: 3, code: notice, text })
+  })
+
   it('does not apply to another turn, or to one that continues elsewhere', () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 3, notice: 'waiting-for-compaction', isVisible: true })
