@@ -35,7 +35,10 @@ it('is whole: what it holds, who uses the store, and what needs attention', asyn
   await store.registerRunner({ id: runnerId('r1'), ...about })
   const { schema, commits } = await store.readStore()
   const [{ beat } = { beat: -1 }] = await store.listRunners()
-  const edges = [{ name: 'chat', problems: () => ['It rains.'] }, { name: 'mail' }] as unknown as Edge[]
+  const edges = [
+    { name: 'chat', problems: () => ['It rains.'] },
+    { name: 'mail' },
+  ] as unknown as Edge[]
   const connections = { opened: 3, open: 2, evicted: 1 }
   const models = { health: async () => ['route'] as never, connections }
   const parts = { ...NOTHING, store, edges, models, problems: ['The disk is full.'] }
