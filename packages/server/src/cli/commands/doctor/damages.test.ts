@@ -12,6 +12,7 @@ const DAMAGES: Readonly<Record<string, string | (() => void)>> = {
   'a changed letter': `drop trigger entry_changes_by_erasure_only;
     update entry set body = replace(body, 'GRANITE', 'GRANITO') where id & 2147483647 = 2`,
   'a process of another host': `insert into runner values ('far', 'elsewhere', 77, ${LATE}, 1, 30000, null)`,
+  'a changed process': `insert into runner values ('far', 'elsewhere', 77, ${LATE}, 1, 1, zeroblob(32))`,
   'a running compaction': `insert into operation values ('left', 1, 'model', 'manual', 'asked', 1, 37, 20, 37, 'running', '{}', 1794847300000, null, null, null);
     update session set operation = 'left', seal = null`,
   'messages that were taken in': `update session set delivered = json_set(delivered, '$.user', 99), seal = null`,
