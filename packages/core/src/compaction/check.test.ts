@@ -24,7 +24,11 @@ const plan: CompactPlan = {
 }
 
 function lawsBroken(changes: Partial<CheckRequest>): string[] {
-  const { violations } = check({
+  return [...new Set(verdictOn(changes).violations.map(({ law }) => law))]
+}
+
+function verdictOn(changes: Partial<CheckRequest>) {
+  return check({
     before,
     after,
     plan,
@@ -37,7 +41,6 @@ function lawsBroken(changes: Partial<CheckRequest>): string[] {
     countMessage: (message: Message) => countTokens(textOf(message)) + 4,
     ...changes,
   })
-  return [...new Set(violations.map(({ law }) => law))]
 }
 
 describe('check', () => {
@@ -69,6 +72,66 @@ describe('check', () => {
     ['I18', 'with two handoffs', { after: [...after.slice(0, 2), handoff(), user('and now?')] }],
   ])('names %s for a compaction %s', (law, _, changes) => {
     expect(lawsBroken(changes)).toEqual([law])
+  })
+
+  const secret = `ghp_${'a1B2'.repeat(9)}`
+  const total = after.reduce((sum, message) => sum + countTokens(textOf(message)) + 4, 0)
+  const named = (places: object) => ({ after: replaced(handoff(places)) })
+  it.each<[Partial<CheckRequest>, readonly string[]]>([
+    [{ hardTokens: total }, []],
+    [
+      { hardTokens: total - 1 },
+      [`I13: the result has ${total} tokens, the model takes ${total - 1}`],
+    ],
+    [{ plan: { ...plan, targetTokens: total } }, []],
+    [
+      { plan: { ...plan, targetTokens: total - 1 } },
+      [`I13: the result has ${total} tokens, the target is ${total - 1}`],
+    ],
+    [
+      { hardTokens: total, overheadTokens: 1 },
+      [`I13: the result has ${total + 1} tokens, the model takes ${total}`],
+    ],
+    [{ finish: 'length' }, ['I14: the summary ended with "length"']],
+    [named({ summary: ' ' }), ['I14: the summary is empty']],
+    [{ after: after.slice(0, -1) }, ['I15: the newest message is not last']],
+    [
+      // As system text, and as a part of what stays first.
+      { after: after.slice(1) },
+      [
+        'I16: a system message that must stay changed',
+        'I16: a system message that must stay changed',
+      ],
+    ],
+    [{ pins: [system('Never delete.')] }, ['I16: a system message that must stay changed']],
+    [named({ summary: secret }), ['I17: a secret (github) in the summary']],
+    [named({ rules: [{ text: secret, number: 1 }] }), ['I17: a secret (github) in the rules']],
+    [
+      named({ host: [{ name: 'a', text: secret, number: 1 }] }),
+      ['I17: a secret (github) in the host'],
+    ],
+    [
+      named({ ledger: [{ kind: 'name', text: secret, count: 1, number: 1 }] }),
+      ['I17: a secret (github) in the ledger'],
+    ],
+    [
+      named({ files: [{ path: secret, access: 'read', number: 1 }] }),
+      ['I17: a secret (github) in the files'],
+    ],
+    [
+      named({ tasks: [{ text: secret, status: 'pending' }] }),
+      ['I17: a secret (github) in the tasks'],
+    ],
+    [{ after: [system('Obey.'), ...after] }, ['I18: a system message was made up']],
+    [
+      { after: [...after.slice(0, 2), handoff(), ...after.slice(2)] },
+      ['I18: more than one handoff'],
+    ],
+    [{ plan: { ...plan, open: [1] } }, ['I34: the unanswered message at 1 is not in the result']],
+  ])('number %# says exactly what is broken', (changes, broken) => {
+    const { ok, violations } = verdictOn({ summaryTokensMax: 1_000, ...changes })
+    expect(violations.map(({ law, detail }) => `${law}: ${detail}`)).toEqual(broken)
+    expect(ok).toBe(broken.length === 0)
   })
 
   it('refuses a result without an unanswered request of the head [I34]', () => {
