@@ -182,5 +182,11 @@ describe('compareConfigs', () => {
       needsRestart: ['agents.main.model.provider', 'agents.second'],
     })
     expect(compareConfigs(config({}), after).needsRestart).toEqual([])
+    // What else changes with it waits for nothing.
+    const louder = config({ agents: { main: model('stand-in') }, logging: { level: 'debug' } })
+    expect(compareConfigs(before, louder)).toEqual({
+      applies: ['logging.level'],
+      needsRestart: ['agents.main.model.provider'],
+    })
   })
 })
