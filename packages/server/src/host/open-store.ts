@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto'
-import { lstatSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { makeFolder } from '#core/base/files/make-folder'
-import { createFile } from '#core/base/files/write'
 import type { ReadStore, Store } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
 import { findLostCommits, removeAnchor, withAnchor } from '#core/store/integrity/anchor'
@@ -55,15 +53,7 @@ export function serverStoreName(url: string): string {
 /** Reports why the system refuses a file, to the person who named it. */
 async function openFile(path: string): Promise<Store> {
   try {
-    takeNames(path)
-    const store = await openSqliteStore({ path })
-    try {
-      checkNames(path)
-      return store
-    } catch (error) {
-      await store.close()
-      throw error
-    }
+    return await openSqliteStore({ path })
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === undefined) throw error
@@ -72,59 +62,6 @@ async function openFile(path: string): Promise<Store> {
       { cause: error },
     )
   }
-}
-
-/**
- * A store in a folder of all users, such as /tmp. SQLite opens the files beside a database by their
- * names, after the store has checked whose they are. A journal that another user puts there in between
- * is rolled back into the database, which can empty it. So these names are taken before: others cannot
- * exchange our files in such a folder, and SQLite passes over empty ones.
- */
-const BESIDE = ['-journal', '-wal', '-shm']
-const OTHERS_WRITE = 0o002
-
-function takeNames(path: string): void {
-  const file = resolveFile(path)
-  if (!isShared(file)) return
-  for (const end of BESIDE) takeName(`${file}${end}`, path)
-}
-
-/** Afterwards: had another user's WAL been opened and then taken away, every write would reach them. */
-function checkNames(path: string): void {
-  const file = resolveFile(path)
-  if (isShared(file) && !isOwn(`${file}-wal`)) throw exchanged(`${file}-wal`, path)
-}
-
-/** A store of another user is refused there, and root writes files that its owner cannot open. */
-function isShared(file: string): boolean {
-  const folder = statSync(dirname(file), { throwIfNoEntry: false })
-  if (process.geteuid === undefined || folder === undefined) return false
-  return (folder.mode & OTHERS_WRITE) !== 0 && (isOwn(file) || !isThere(file))
-}
-
-function takeName(name: string, path: string): void {
-  try {
-    createFile(name, '')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (!isOwn(name)) throw exchanged(name, path)
-  }
-}
-
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-}
-
-function isOwn(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.()
-}
-
-function exchanged(name: string, path: string): StoreRefusedError {
-  const uid = lstatSync(name, { throwIfNoEntry: false })?.uid
-  const whose =
-    uid === undefined ? 'was taken away by another user' : `belongs to another user (${uid})`
-  const problem = `${name} ${whose}, who could read and change what is written to it. Remove it, or keep the store in a folder of your own.`
-  return new StoreRefusedError({ path, problem })
 }
 
 /**

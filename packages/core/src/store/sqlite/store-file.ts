@@ -167,24 +167,61 @@ function refuseSecondName(path: string): void {
   throw new StoreRefusedError({ path, problem })
 }
 
-const BESIDE = ['-wal', '-shm', '-journal', anchorOf(''), recordOf(''), wakeFolder('')]
+/** SQLite opens these beside a database by their names. */
+const SQLITE_FILES = ['-journal', '-wal', '-shm']
+const BESIDE = [...SQLITE_FILES, anchorOf(''), recordOf(''), wakeFolder('')]
+
+/**
+ * In a folder of all users, such as /tmp, another user can put a journal beside the database after
+ * `refuseForeignFiles` looked, and SQLite rolls it back into the database, which can empty it. Own
+ * empty files, which SQLite passes over, hold the names before; others cannot exchange them there.
+ */
+export function takeNames(path: string): void {
+  if (!isOwnAmongAll(path)) return
+  for (const end of SQLITE_FILES) {
+    try {
+      createFile(`${path}${end}`, '')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+}
 
 /**
  * In a folder like /tmp another user can create the files beside a database first, and then read and
  * change what is written to them. Call it before the database is opened, and again when its files
  * exist: from then on they cannot be exchanged there. Windows has no owners.
  */
-export function refuseForeignFiles(path: string): void {
+export function refuseForeignFiles(path: string, { areOpen = false } = {}): void {
   const own = process.geteuid?.()
   if (own === undefined) return
   const owners = [own, ROOT, statSync(path, { throwIfNoEntry: false })?.uid]
-  for (const file of BESIDE.map((end) => `${path}${end}`)) {
+  for (const end of BESIDE) {
+    const file = `${path}${end}`
     const uid = lstatSync(file, { throwIfNoEntry: false })?.uid
-    if (uid === undefined || owners.includes(uid)) continue
-    const problem = `${file} belongs to another user (${uid}), who could read and change what is written to it. Remove it, or keep the store in a folder of your own.`
+    // Opened, and then taken away: what is written to it would still reach them.
+    const isTakenAway = uid === undefined && areOpen && end === '-wal' && isOwnAmongAll(path)
+    if (!isTakenAway && (uid === undefined || owners.includes(uid))) continue
+    const whose = isTakenAway
+      ? 'was taken away by another user'
+      : `belongs to another user (${uid})`
+    const problem = `${file} ${whose}, who could read and change what is written to it. Remove it, or keep the store in a folder of your own.`
     throw new StoreRefusedError({ path, problem })
   }
 }
+
+/** Others can make files beside it. Where root opens a store of somebody, its files stay theirs. */
+function isOwnAmongAll(path: string): boolean {
+  const own = process.geteuid?.()
+  const folder = statSync(dirname(path), { throwIfNoEntry: false })
+  return (
+    own !== undefined &&
+    folder !== undefined &&
+    (folder.mode & OTHERS_WRITE) !== 0 &&
+    lstatSync(path, { throwIfNoEntry: false })?.uid === own
+  )
+}
+const OTHERS_WRITE = 0o002
 
 /**
  * An empty file would become our store, and stay theirs; so would a store that another user made
@@ -203,7 +240,7 @@ function refuseForeignStart(path: string): void {
 
 /** Whether every user can make files there, or in a folder above. */
 function isOpenToAll(folder: string): boolean {
-  if ((statSync(folder).mode & 0o002) !== 0) return true
+  if ((statSync(folder).mode & OTHERS_WRITE) !== 0) return true
   return dirname(folder) !== folder && isOpenToAll(dirname(folder))
 }
 const ROOT = 0

@@ -26,6 +26,7 @@ import {
   recordOf,
   refuseForeignFiles,
   SQLITE_VERSION_MIN,
+  takeNames,
   unusableFile,
 } from '../store-file.ts'
 import { INDEX_PAUSE_MS, IndexWork } from '../words/word-index.ts'
@@ -80,6 +81,7 @@ export class Writer {
     this.#options = options
     const { path } = options
     this.#wakeCalls = new WakeCalls(path)
+    takeNames(path)
     refuseForeignFiles(path)
     try {
       this.#db = new SqliteConnection(path, { readOnly: false, busyMs: 5_000 })
@@ -91,7 +93,7 @@ export class Writer {
       this.#checkLibrary()
       configure(this.#db, { readOnly: false })
       migrateSqlite(this.#db.database, path)
-      refuseForeignFiles(path)
+      refuseForeignFiles(path, { areOpen: true })
       this.#numbers = new SessionNumbers(this.#db)
       this.#rows = new SqliteRows(this.#db, this.#numbers)
       this.#indexWork = new IndexWork(this.#db)
