@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { PeerUsers } from './peer-user.ts'
 
@@ -10,6 +12,8 @@ function row(local: string, remote: string, userId: number, { state = '01', inod
   return `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000  ${userId}        0 ${inode} 1 0000000000000000 20 4 30 10 -1`
 }
 const LISTENING = row(HERE, '00000000:0000', 1_000, { state: '0A' })
+/** These connections are rows of a text only. */
+const isConnected = () => true
 
 async function isOwner(
   rows: readonly string[],
@@ -17,7 +21,7 @@ async function isOwner(
 ) {
   const other = row('0200007F:1CFC', '00000000:0000', 1_001, { state: '0A' })
   const read = async () => [HEAD, other, LISTENING, ...rows].join('\n')
-  const users = await PeerUsers.open(PORT, { userId: 1_000, read })
+  const users = await PeerUsers.open(PORT, { userId: 1_000, read, isConnected })
   return await users?.isOwner({ ...peer, remotePort: 0x8398, localPort: PORT } as never)
 }
 
@@ -32,6 +36,45 @@ describe('PeerUsers', () => {
     const state = '05'
     expect(await isOwner([row('0100007F:8398', HERE, 0, { state, inode: 0 })])).toBe(false)
   })
+
+  it('trusts no end that is not connected yet', async () => {
+    const state = '02'
+    expect(await isOwner([row('0100007F:8398', HERE, 1_000, { state })])).toBe(false)
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'does not take the next program at the port of a connection for its peer (skipped: only Linux lists owners)',
+    async () => {
+      const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const hex = (number: number) => number.toString(16).toUpperCase().padStart(4, '0')
+      const here = `0100007F:${hex(port)}`
+      const clients: Socket[] = []
+      let isReset = false
+      const read = async () => {
+        // Its port is free again; the list has it under the user of a newer connection.
+        if (isReset) for (const each of clients.splice(0)) each.resetAndDestroy()
+        const rows = from.map((each) => row(`0100007F:${hex(each)}`, here, 1_000))
+        return [row(here, '00000000:0000', 1_000, { state: '0A' }), ...rows].join('\n')
+      }
+      const from: number[] = []
+      const users = await PeerUsers.open(port, { userId: 1_000, read })
+      const accept = async () => {
+        const each = connect(port, '127.0.0.1')
+        const [[accepted]] = await Promise.all([once(server, 'connection'), once(each, 'connect')])
+        clients.push(each)
+        from.push(each.localPort ?? 0)
+        return accepted as Socket
+      }
+      const [held, reset] = [await accept(), await accept()]
+      expect(await users?.find(held)).toBe('own')
+      isReset = true
+      expect(await users?.find(reset)).toBe('unknown')
+      for (const each of [held, reset]) each.destroy()
+      server.close()
+    },
+  )
 
   it('checks both ends, and trusts no connection that is not listed', async () => {
     expect(await isOwner([])).toBe(false)
@@ -60,7 +103,7 @@ describe('PeerUsers', () => {
         const text = rows.join('\n')
         reads.push(() => resolve(text))
       })
-    const opening = PeerUsers.open(PORT, { userId: 1_000, read })
+    const opening = PeerUsers.open(PORT, { userId: 1_000, read, isConnected })
     reads.shift()?.()
     const users = await opening
     const connect = (port: number) => {

@@ -18,6 +18,7 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 /** The list is read in pieces while it changes, so one read can miss a row. */
 const TRIES = 3
 const LISTENING = '0A'
+const CONNECTING = '02'
 const ROOT = 0
 
 async function readTables(): Promise<string> {
@@ -28,13 +29,15 @@ async function readTables(): Promise<string> {
 export class PeerUsers {
   readonly #userId: number
   readonly #read: ReadTable
+  readonly #isConnected: (socket: Socket) => boolean
   readonly #known = new WeakMap<Socket, Promise<Peer>>()
   #reading: Promise<unknown> = Promise.resolve()
   #next: Promise<SocketTable> | null = null
 
-  private constructor(userId: number, read: ReadTable) {
+  private constructor(userId: number, read: ReadTable, isConnected: (socket: Socket) => boolean) {
     this.#userId = userId
     this.#read = read
+    this.#isConnected = isConnected
   }
 
   /**
@@ -43,15 +46,23 @@ export class PeerUsers {
    */
   static async open(
     port: number,
-    options: { userId?: number; listeningFd?: number; read?: ReadTable } = {},
+    options: {
+      userId?: number
+      listeningFd?: number
+      read?: ReadTable
+      isConnected?: (socket: Socket) => boolean
+    } = {},
   ): Promise<PeerUsers | null> {
     const { userId = process.geteuid?.(), listeningFd, read = readTables } = options
+    const { isConnected = isStillConnected } = options
     if (userId === undefined) return null
     const listenerId = listeningFd === undefined ? userId : fstatSync(listeningFd).uid
     for (let round = 0; round < TRIES; round++) {
       // Other programs may listen on this port too, at other addresses.
       const ours = new SocketTable(await read()).of(port).filter(({ state }) => state === LISTENING)
-      if (ours.some((row) => row.userId === listenerId)) return new PeerUsers(userId, read)
+      if (ours.some((row) => row.userId === listenerId)) {
+        return new PeerUsers(userId, read, isConnected)
+      }
     }
     return null
   }
@@ -67,16 +78,23 @@ export class PeerUsers {
     return known
   }
 
-  async #look({ remoteAddress, remotePort, localAddress, localPort }: Socket): Promise<Peer> {
+  async #look(socket: Socket): Promise<Peer> {
+    const { remoteAddress, remotePort, localAddress, localPort } = socket
     const [peer, here] = [hexOf(remoteAddress), hexOf(localAddress)]
     if (peer === undefined || here === undefined) return 'unknown'
     for (let round = 0; round < TRIES; round++) {
       const row = (await this.#readNext())
         .of(remotePort ?? 0)
         .find(
-          ({ local, remote }) =>
-            remote.port === localPort && local.address === peer && remote.address === here,
+          ({ local, remote, state }) =>
+            state !== CONNECTING &&
+            remote.port === localPort &&
+            local.address === peer &&
+            remote.address === here,
         )
+      // A connection that its peer reset frees the peer's port at once. Another user's program may have
+      // it by now, and the row is then of that program.
+      if (!this.#isConnected(socket)) return 'unknown'
       // A socket that its process has closed is listed under root, without an inode.
       if (row !== undefined) {
         const isOwn = row.userId === this.#userId || row.userId === ROOT
@@ -100,6 +118,16 @@ export class PeerUsers {
     })
     return this.#next
   }
+}
+
+/**
+ * Asks the system, which knows of a reset before any event tells us. Node keeps the address that it
+ * asked for first, so only the handle asks again; without one, the connection is closed.
+ */
+function isStillConnected(socket: Socket): boolean {
+  type Handle = { readonly getpeername?: (address: object) => number }
+  const { _handle } = socket as unknown as { readonly _handle: Handle | null }
+  return _handle?.getpeername?.({}) === 0
 }
 
 interface Row {
