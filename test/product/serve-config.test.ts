@@ -66,6 +66,13 @@ describe('http.hooks', () => {
   })
 })
 
+it('http.limits are those of the server', async () => {
+  // One in a minute: no machine is so slow that the second is due.
+  const { served } = await serve('limits: {requestsPerMinute: 1}')
+  const answers = [await fetch(`${served.url}/v1/agents`), await fetch(`${served.url}/v1/agents`)]
+  expect(answers.map(({ status }) => status)).toEqual([200, 429])
+})
+
 describe('a caller without a token', () => {
   const agents = (url: string, path: string, headers = {}) =>
     new Promise<number | undefined>((resolve, reject) => {

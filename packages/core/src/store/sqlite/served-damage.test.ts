@@ -149,6 +149,8 @@ describe('a malformed file', () => {
       message: expect.stringContaining('malformed'),
     })
     expect(await again.readEntries(whole(fixture))).toHaveLength(3)
+    const problem = expect.stringContaining('missing from index mail_lane')
+    expect(await again.verify({})).toContainEqual({ sessionId: null, entry: null, problem })
   })
 })
 
