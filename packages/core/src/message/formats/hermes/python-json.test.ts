@@ -21,6 +21,11 @@ it('accepts NaN and the two infinities, but not within a string', () => {
   })
 })
 
+it('accepts NaN beside a string of any length', () => {
+  const text = 'x'.repeat(9_000_000)
+  expect(readPythonJson(`{"a": "${text}", "b": NaN}`)?.value).toEqual({ a: text, b: null })
+})
+
 it('reads other spacing without a style, and only lists and objects', () => {
   expect(readPythonJson('{ "a":1 }')).toEqual({ value: { a: 1 }, style: null })
   for (const text of ['7', '"a"', 'null', 'true', '{', '']) {

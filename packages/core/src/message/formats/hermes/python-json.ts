@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../../base/json.ts'
 import { parseOr } from '../tool-input.ts'
 
 /**
@@ -17,18 +17,29 @@ export interface ReadJson {
 
 /** Undefined if the text is not JSON, or only a bare string or number. */
 export function readPythonJson(text: string): ReadJson | undefined {
-  const plain = parseOr(text, undefined)
-  const value = plain ?? parseOr(text.replace(NUMBER_WORDS, wordless), undefined)
-  if (typeof value !== 'object' || value === null) return undefined
+  const value = parsePythonJson(text)
+  if (value === undefined) return undefined
   return { value, style: STYLES.find((style) => writeJson(value, style) === text) ?? null }
 }
 
-/** Strings match first, so that `NaN` inside one is not read as a number. */
-const NUMBER_WORDS = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/gs
-
-function wordless(found: string): string {
-  return found.startsWith('"') ? found : 'null'
+/** Only its list or object. */
+export function parsePythonJson(text: string): JsonObject | readonly JsonValue[] | undefined {
+  const plain = parseOr(text, undefined)
+  const value = plain ?? parseOr(wordless(text), undefined)
+  return typeof value === 'object' && value !== null ? value : undefined
 }
+
+/** With null for each number that JSON lacks; within a string, `NaN` is text. */
+function wordless(text: string): string {
+  let isText = false
+  return text.replace(NUMBER_WORDS, (found) => {
+    if (found === '"') isText = !isText
+    return isText || found === '"' || found.startsWith('\\') ? found : 'null'
+  })
+}
+
+/** One token at a time: a pattern for whole strings overflows the stack at 8 million characters. */
+const NUMBER_WORDS = /\\.|"|-?Infinity|NaN/gs
 
 export function writeJson(value: JsonValue, style: JsonStyle): string {
   if (style === 'compact') return JSON.stringify(value)

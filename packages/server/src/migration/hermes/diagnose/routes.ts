@@ -1,5 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { isObject, type JsonObject } from '#core/base/json'
+import { isUtf8 } from 'node:buffer'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { parsePythonJson } from '#core/message/formats/hermes/python-json'
 import { type ProfileFiles, readRoutingFile } from '../read/home.ts'
 import { columnText, hasColumns } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
@@ -30,17 +32,25 @@ export async function readRouting(
   { routingFile }: ProfileFiles,
 ): Promise<Routing> {
   const inTable = readTable(database, schema)
-  if (inTable.routes.length > 0 || routingFile === null) return inTable
+  if (routingFile === null) return inTable
   const inFile = parseRoutes(await readRoutingFile(routingFile))
-  return { routes: inFile.routes, torn: [...inTable.torn, ...inFile.torn] }
+  if (inTable.routes.length === 0) {
+    return { routes: inFile.routes, torn: [...inTable.torn, ...inFile.torn] }
+  }
+  // Hermes takes the routes of the file that its table lacks.
+  const known = new Set([...inTable.routes, ...inTable.torn].map(({ key }) => key))
+  const others = inFile.routes.filter(({ key }) => !known.has(key))
+  return { ...inTable, routes: [...inTable.routes, ...others] }
 }
 
 function readTable(database: DatabaseSync, schema: HermesSchema): Routing {
   if (!hasColumns(schema, 'gateway_routing', ['session_key', 'entry_json'])) return NOTHING
-  const rows = database.prepare('select session_key, entry_json from "gateway_routing"').all()
-  const entries = rows.map((row): [string, unknown] => [
+  const rows = database
+    .prepare('select session_key, cast(entry_json as blob) as entry_json from "gateway_routing"')
+    .all()
+  const entries = rows.map((row): [string, JsonValue] => [
     columnText(row['session_key']) ?? '',
-    parse(columnText(row['entry_json']) ?? ''),
+    parse(readable(row['entry_json'])),
   ])
   return routingOf(entries, 'gateway_routing')
 }
@@ -49,13 +59,17 @@ function parseRoutes(text: string): Routing {
   const from = 'sessions.json'
   const value = parse(text)
   return isObject(value)
-    ? routingOf(Object.entries(value), from)
+    ? routingOf(
+        // Hermes begins the file with a note under `_README`.
+        Object.entries(value).filter(([key]) => !key.startsWith('_')),
+        from,
+      )
     : { routes: [], torn: [{ key: null, from }] }
 }
 
 const NOTHING: Routing = { routes: [], torn: [] }
 
-function routingOf(entries: readonly (readonly [string, unknown])[], from: string): Routing {
+function routingOf(entries: readonly (readonly [string, JsonValue])[], from: string): Routing {
   const routes: HermesRoute[] = []
   const torn: TornRoute[] = []
   for (const [key, entry] of entries) {
@@ -67,10 +81,12 @@ function routingOf(entries: readonly (readonly [string, unknown])[], from: strin
   return { routes, torn }
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return null
-  }
+/** Python reads no row with invalid UTF-8. */
+function readable(bytes: SQLOutputValue | undefined): string {
+  return bytes instanceof Uint8Array && isUtf8(bytes) ? (columnText(bytes) ?? '') : ''
+}
+
+/** As Python reads it: with NaN and Infinity. */
+function parse(text: string): JsonValue {
+  return parsePythonJson(text) ?? null
 }

@@ -61,17 +61,10 @@ function damageOf(database: DatabaseSync): string | null {
   return null
 }
 
-const MESSAGE_TEXTS = [
-  ...['role', 'content', 'tool_call_id', 'tool_calls', 'tool_name', 'finish_reason', 'reasoning'],
-  ...['reasoning_content', 'reasoning_details', 'codex_reasoning_items', 'codex_message_items'],
-  ...['platform_message_id', 'api_content', 'display_metadata'],
-]
-const SESSION_TEXTS = ['source', 'model', 'model_config', 'title', 'end_reason', 'system_prompt']
-
 function unreadableRows(database: DatabaseSync, schema: HermesSchema) {
   const found: { id: number; sessionId: string }[] = []
   const statement = database.prepare(
-    `select id, session_id, ${bytesOf('messages', MESSAGE_TEXTS, schema)} as bytes from "messages"`,
+    `select id, session_id, ${bytesOf('messages', schema)} as bytes from "messages"`,
   )
   statement.setReadBigInts(true)
   try {
@@ -90,17 +83,17 @@ const SQLITE_TOOBIG = 18
 
 function unreadableSessions(database: DatabaseSync, schema: HermesSchema): readonly string[] {
   const rows = database.prepare(
-    `select id, ${bytesOf('sessions', SESSION_TEXTS, schema)} as bytes from "sessions"`,
+    `select id, ${bytesOf('sessions', schema)} as bytes from "sessions"`,
   )
   const found: string[] = []
   for (const row of rows.iterate()) if (!isReadable(row['bytes'])) found.push(String(row['id']))
   return found
 }
 
-/** All texts of a row as one value, without BLOB columns. */
-function bytesOf(table: string, names: readonly string[], { columns }: HermesSchema): string {
-  const there = names.filter((name) => columns.get(table)?.has(name) === true)
-  const texts = there.map((name) => `case typeof("${name}") when 'text' then "${name}" else '' end`)
+/** All texts of a row as one value, without BLOB columns; Hermes reads every column of a row. */
+function bytesOf(table: string, { columns }: HermesSchema): string {
+  const names = [...(columns.get(table) ?? [])].map((name) => `"${name.replaceAll('"', '""')}"`)
+  const texts = names.map((name) => `case typeof(${name}) when 'text' then ${name} else '' end`)
   return texts.length === 0 ? 'null' : `cast(${texts.join(' || ')} as blob)`
 }
 

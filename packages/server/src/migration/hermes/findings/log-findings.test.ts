@@ -4,7 +4,7 @@ import type { LogEvent } from '../read/log-event.ts'
 import { findPoisonedClients } from './client.ts'
 import type { Finding } from './finding.ts'
 import { findDropped, findPauses, findTornSummaries } from './log-faults.ts'
-import { findLogIdentityFaults } from './log-identity.ts'
+import { findLogIdentityFaults, type Held } from './log-identity.ts'
 import { pairOperations } from './operations.ts'
 
 const OLD = '20260301_080000_0a1b2c3d'
@@ -15,14 +15,14 @@ function eventsOf(...lines: string[]): LogEvent[] {
   return lines.flatMap((text, index) => eventOf(text, { path: 'agent.log', line: index + 1 }) ?? [])
 }
 
-function judge(events: readonly LogEvent[]): Finding[] {
+function judge(events: readonly LogEvent[], held: Held | null = null): Finding[] {
   const operations = pairOperations(events)
   return [
     ...findLogIdentityFaults({
       operations,
       events,
       isSameConversation: () => false,
-      heldOf: () => null,
+      heldOf: () => held,
     }),
     ...findTornSummaries(operations.pairs),
     ...findPoisonedClients(events),
@@ -85,6 +85,16 @@ describe('compactions in the log', () => {
     )
     expect(brief(judge(old))).toEqual([['foreign-tag', 'harm', 'certain', OLD, OTHER]])
     expect(brief(judge(late))).toEqual([['foreign-tag', 'risk', 'certain', OLD, OTHER]])
+  })
+
+  it('tool rows are said to be gone only if the store holds none of the session', () => {
+    const lines = [started('09:00:00', OTHER, OLD, 39), done('09:00:30', OTHER, OLD, '39->13')]
+    const said = (held: Held | null) =>
+      judge(eventsOf(...lines), held)[0]?.explanation.includes('and all tool rows,')
+    expect(said(null)).toBe(true)
+    expect(said({ isRewritten: true, hasToolRows: false })).toBe(true)
+    expect(said({ isRewritten: true, hasToolRows: true })).toBe(false)
+    expect(said({ isRewritten: false, hasToolRows: false })).toBe(false)
   })
 
   it('the bracket of an earlier id of the same conversation is not foreign', () => {

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { isArray, isObject } from '#core/base/json'
+import { isArray, isObject, type JsonValue } from '#core/base/json'
+import { parsePythonJson } from '#core/message/formats/hermes/python-json'
 import { HermesStoreError } from './errors.ts'
 import type { HermesSchema } from './schema.ts'
 
@@ -305,12 +306,9 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return null
-  }
+/** As Python reads it: with NaN and Infinity. */
+function parse(text: string): JsonValue {
+  return parsePythonJson(text) ?? null
 }
 
 /** Text unchanged, bytes as UTF-8, numbers as digits. */

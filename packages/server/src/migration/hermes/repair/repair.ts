@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { createFile, NamedDraft } from '#core/base/files/write'
 import { isObject } from '#core/base/json'
+import { parsePythonJson } from '#core/message/formats/hermes/python-json'
 import { StoreFullError } from '#core/store/errors'
 import { translateSqliteError } from '#core/store/sqlite/connection'
 import { diagnoseHermes } from '../diagnose/diagnose.ts'
@@ -141,7 +142,7 @@ function settle(plan: RepairPlan, bench: Workbench): void {
 /** The original file with only the sessions of its routes changed. */
 async function oldRoutes(profile: ProfileFiles, changes: readonly Change[]): Promise<string> {
   const text = profile.routingFile === null ? '{}' : await readRoutingFile(profile.routingFile)
-  const value = JSON.parse(text) as unknown
+  const value = parsePythonJson(text)
   if (!isObject(value)) return text
   const moved = new Map(
     changes.flatMap((one) => (one.kind === 'route-moved' ? [[one.key, one.to] as const] : [])),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { isObject } from '#core/base/json'
+import { parsePythonJson } from '#core/message/formats/hermes/python-json'
 import type { HermesRoute } from '../diagnose/routes.ts'
 import type { HermesSession } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
@@ -248,9 +249,5 @@ function feed(hash: ReturnType<typeof createHash>, row: readonly SQLOutputValue[
 
 function parse(value: SQLOutputValue | undefined): unknown {
   if (value === null || value === undefined) return null
-  try {
-    return JSON.parse(String(value)) as unknown
-  } catch {
-    return String(value)
-  }
+  return parsePythonJson(String(value)) ?? String(value)
 }
