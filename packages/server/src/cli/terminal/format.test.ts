@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ago, countText, grouped, moment, short } from './format.ts'
+import { printable } from './printable.ts'
 import { indentedJson, jsonLine } from './stderr.ts'
 import { drawFill } from './usage-bar.ts'
 
@@ -73,4 +74,20 @@ it.each(OBEYED)('prints JSON without a character that a terminal obeys: %j', (ch
     expect(JSON.parse(text)).toEqual(value)
   }
   expect(jsonLine(value)).toContain('café 😀')
+})
+
+describe('printable', () => {
+  it.each([
+    ['a\x1b]0;title\x07b\x1b]0;title\x1b\\c', 'abc'],
+    ['a\x1b]0;b\x1b[31mc\x1b[0m', 'a 0;bc'],
+    ['a\x1b]0;b\x07c\x1b]d', 'ac d'],
+    ['\u202ea\tb\u009b\n', ' a    b \n'],
+  ])('takes what a terminal obeys out of %j', (text, expected) => {
+    expect(printable(text)).toBe(expected)
+  })
+
+  it('reads a megabyte of titles that never end', () => {
+    const titles = '\x1b]'.repeat(500_000)
+    expect(printable(`a\x07${titles}b`)).toBe(`a ${' '.repeat(500_000)}b`)
+  })
 })
