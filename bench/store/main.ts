@@ -17,11 +17,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
-import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { entryNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import { Runner } from '../../packages/core/src/session/runner/runner.ts'
 import { LEASE_TIMES } from '../../packages/core/src/session/runner/runner-lease.ts'
 import { SESSION_SETTINGS } from '../../packages/core/src/session/settings.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
+import { checkedEntries } from '../../packages/core/src/store/verify/answers.ts'
 import { LongSession, type Measured } from './compactions.ts'
 import { createSessions, runWriters, withStore } from './places.ts'
 
@@ -193,6 +194,36 @@ async function benchCompactions(): Promise<void> {
   }
 }
 
+const ENTRIES = 500
+const READS = 200
+
+/** Every read is checked against the chain of hashes (decision 52); here once more, alone. */
+async function benchReads(): Promise<void> {
+  await withStore(async (store) => {
+    const [id = ''] = await createSessions(store, 1)
+    await (await LongSession.open(store, id)).growTo(1_000)
+    const session = await store.findSession(sessionId(id))
+    if (session === undefined) throw new Error('the bench expects its session')
+    const range = { from: entryNumber(1), to: entryNumber(ENTRIES) }
+    const reads: number[] = []
+    const checks: number[] = []
+    for (let round = 0; round < READS; round++) {
+      const began = performance.now()
+      const entries = await store.readEntries({ sessionId: session.id, ...range })
+      const read = performance.now()
+      checkedEntries(session, range, entries)
+      reads.push(read - began)
+      checks.push(performance.now() - read)
+    }
+    const [whole, check] = [at(sort(reads), 0.5), at(sort(checks), 0.5)]
+    report(
+      `reading ${ENTRIES} entries of a transcript, and its check by itself, medians`,
+      `${whole.toFixed(1)} ms, ${check.toFixed(1)} ms; limit half of it`,
+      check <= whole / 2,
+    )
+  })
+}
+
 const SESSIONS = 1_000
 
 async function benchWaking(): Promise<void> {
@@ -253,6 +284,7 @@ async function admitOne(store: Store, id: string): Promise<void> {
 console.log(`calibration: ${calibration()}\n`)
 await benchAcknowledgments()
 await benchSaturation()
+await benchReads()
 await benchWaking()
 await benchCompactions()
 console.log(misses === 0 ? '\nall limits met' : `\n${misses} limits missed`)
