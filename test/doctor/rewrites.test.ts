@@ -30,6 +30,10 @@ function undoneAndRewritten({ hasUndo }: { hasUndo: boolean }): string {
   const [content = ''] = HANDOFFS
   const kept = [...said(4), { role: 'user', content }]
   expect(model.replace('root', kept, REWRITTEN_AT)).toBe(6)
+  return written(model)
+}
+
+function written(model: HermesModel): string {
   homes += 1
   const path = join(folder, `home-${homes}`)
   mkdirSync(join(path, 'logs'), { recursive: true })
@@ -97,5 +101,48 @@ describe('the rows that a rewrite deleted', () => {
       const { title } = await rewriteIn(path)
       expect(title).toMatch(/^Up to 16 rows/)
     }
+  })
+})
+
+describe('an undo that writes a session again', () => {
+  const CALL =
+    '[{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]'
+  const worked = (at: number) => [
+    { role: 'user', content: 'read it', at },
+    { role: 'assistant', content: null, toolCalls: CALL, at: at + 1 },
+    { role: 'tool', content: 'it says so', toolCallId: 'call_1', at: at + 2 },
+    { role: 'assistant', content: 'done', at: at + 3 },
+  ]
+  const [HANDOFF = ''] = HANDOFFS
+
+  it('is no rewrite of a continuation, although it begins with a handoff', async () => {
+    const model = new HermesModel()
+    model.open('root', START)
+    for (const row of worked(START)) model.append('root', row)
+    model.close('root', START + 60, 'compression')
+    model.open('next', START + 60.1, { parentId: 'root' })
+    model.append('next', { role: 'user', content: HANDOFF, at: START + 60.2 })
+    for (const row of worked(START + 100)) model.append('next', row)
+    model.append('next', { role: 'user', content: 'no, not so', at: START + 400 })
+    model.replace('next', model.live('next').slice(0, -1), START + 500)
+    expect(await rewriteIn(written(model))).toEqual({ title: undefined, facts: undefined })
+  })
+
+  it('is told beside the rewrite before it, and that calls were written again', async () => {
+    const model = new HermesModel()
+    model.open('root', START)
+    for (let turn = 0; turn < 6; turn++) {
+      for (const row of worked(START + turn * 10)) model.append('root', row)
+    }
+    expect(model.replace('root', [{ role: 'user', content: HANDOFF }], START + 400)).toBe(24)
+    for (const row of worked(START + 500)) model.append('root', row)
+    model.append('root', { role: 'user', content: 'no, not so', at: START + 600 })
+    model.replace('root', model.live('root').slice(0, -1), START + 700)
+    const path = written(model)
+    expect((await rewriteIn(path)).title).toMatch(/^Up to 30 rows of a session were deleted/)
+    const { profiles } = await diagnoseHermes(path)
+    const texts = profiles.flatMap(({ findings }) => findings.map((one) => one.explanation))
+    expect(texts.join()).toContain('with the tool calls made since')
+    expect(texts.join()).not.toContain('are not among what was written back')
   })
 })

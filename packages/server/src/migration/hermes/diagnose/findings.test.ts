@@ -364,7 +364,15 @@ describe('findTranscriptFaults', () => {
 })
 
 describe('findRewrites', () => {
-  const burst = { rows: 6, firstId: 20, lastId: 25, handoffId: 21, firstAt: 500, isAlone: true }
+  const burst = {
+    rows: 6,
+    firstId: 20,
+    lastId: 25,
+    handoffId: 21,
+    firstAt: 500,
+    isAlone: true,
+    hasTools: false,
+  }
   const rewritten = (given: Given = {}, own: object = {}) =>
     surveyed('a', { firstId: 20, bornAfterId: 3, burst: { ...burst, ...own } as never, ...given })
   const found = (

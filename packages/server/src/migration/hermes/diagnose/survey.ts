@@ -82,6 +82,8 @@ export interface Burst {
   lastId: number
   rows: number
   handoffId: number | null
+  /** Calls or results: an undo writes them again, a compaction outside of the agent does not. */
+  hasTools: boolean
 }
 
 export interface Survey {
@@ -313,10 +315,12 @@ function noteBurst(survey: SessionSurvey, row: HermesRow, isLed: boolean): void 
       ...{ firstId, firstAt: survey.lastRowAt, lastId: firstId, rows: 1 },
       isAlone: survey.rows - 2 === survey.rewound,
       handoffId: survey.isLastHandoff ? firstId : null,
+      hasTools: false,
     }
     survey.run.lastId = row.id
     survey.run.rows += 1
     if (isLed) survey.run.handoffId ??= row.id
+    if (row.role === 'tool' || row.callIds?.length !== 0) survey.run.hasTools = true
     if (survey.run.handoffId !== null) survey.burst = survey.run
   } else survey.run = null
   survey.lastId = row.id

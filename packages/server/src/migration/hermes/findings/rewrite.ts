@@ -61,7 +61,8 @@ function rewriteOf(survey: SessionSurvey, view: StoreView): Rewrite[] {
   if (!burst.isAlone) return []
   const continuesAnother = view.lineage.rootOf(session.id) !== session.id
   const age = burst.firstAt - (session.startedAt ?? Number.POSITIVE_INFINITY)
-  if (continuesAnother && (gone === 0 || age < BIRTH_SECONDS)) return []
+  // It begins with a handoff, which every undo writes again.
+  if (continuesAnother && (gone === 0 || age < BIRTH_SECONDS || burst.hasTools)) return []
   return [{ survey, burst, gone, isWhole }]
 }
 
@@ -111,7 +112,11 @@ function tell(
     explanation:
       `Rows ${burst.firstId} to ${burst.lastId} of ${session.id} are a microsecond apart and hold a summary: ` +
       'the gateway compacted the session outside of the agent and replaced its transcript, deleting every row first. ' +
-      `${goneText}${logText} Tool calls and results are not among what was written back.`,
+      `${goneText}${logText} ${
+        burst.hasTools
+          ? 'An undo later wrote the session again, with the tool calls made since.'
+          : 'Tool calls and results are not among what was written back.'
+      }`,
     advice:
       'The database cannot give the rows back. Look for a backup of state.db, for its -wal file of that day, ' +
       'for JSONL transcripts in sessions/, and for inbound messages in the logs.',

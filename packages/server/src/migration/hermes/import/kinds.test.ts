@@ -19,7 +19,13 @@ describe('kindsOfRow', () => {
     ],
     ['calls of a person', { role: 'user', tool_calls: JSON.stringify([call]) }, kinds(0)],
     ['calls that cannot be read', { role: 'assistant', tool_calls: '[{' }, kinds(0)],
+    [
+      'calls of custom tools',
+      { role: 'assistant', tool_calls: '[{"id": "1", "type": "custom", "custom": {"name": "f"}}]' },
+      kinds(1),
+    ],
     ['a result', { role: 'tool', content: 'x' }, kinds(0, 1)],
+    ['a result in the old role', { role: 'function', content: 'x' }, kinds(0, 1)],
     [
       'pictures of each form',
       {

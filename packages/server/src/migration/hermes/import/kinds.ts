@@ -1,5 +1,5 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
-import { readPythonJson } from '#core/message/formats/hermes/python-json'
+import { parsePythonJson } from '#core/message/formats/hermes/python-json'
 import type { AdoptedEntry } from '#core/store/adoption'
 
 /**
@@ -38,10 +38,14 @@ export function kindsOfRow({ role, content, tool_calls: calls }: JsonObject): Ki
   const parts = isSaid ? objectsIn(parse(list.slice(LIST_MARK.length))) : []
   const made = role === 'assistant' && typeof calls === 'string' ? objectsIn(parse(calls)) : []
   return {
-    calls: made.filter(({ function: named }) => isObject(named) && isText(named['name'])).length,
-    results: role === 'tool' ? 1 : 0,
+    calls: made.filter(({ function: own, custom }) => isNamed(own) || isNamed(custom)).length,
+    results: role === 'tool' || role === 'function' ? 1 : 0,
     pictures: parts.filter(isPicture).length,
   }
+}
+
+function isNamed(call: JsonValue | undefined): boolean {
+  return isObject(call) && isText(call['name'])
 }
 
 function isPicture({ type, image_url: url, source }: JsonObject): boolean {
@@ -95,5 +99,5 @@ function isText(value: JsonValue | undefined): value is string {
 
 /** Undefined if it is not JSON; Python's number literals do not count. */
 function parse(text: string): JsonValue {
-  return readPythonJson(text)?.value ?? null
+  return parsePythonJson(text) ?? null
 }

@@ -366,7 +366,15 @@ it('gives no time to rows without one', () => {
 })
 
 it('tells a session that was written anew', () => {
-  const burst = { rows: 6, firstId: 20, lastId: 25, handoffId: null, firstAt: 500, isAlone: true }
+  const burst = {
+    rows: 6,
+    firstId: 20,
+    lastId: 25,
+    handoffId: null,
+    firstAt: 500,
+    isAlone: true,
+    hasTools: false,
+  }
   const one = surveyed('a', { firstId: 20, bornAfterId: 3, burst: burst as never })
   const of = (gone: number, logged: readonly object[]) =>
     told(findRewrites(view([one], { survey: { missingBetween: () => gone } }), logged as never))
