@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { SILENT } from '../../packages/core/src/base/logger.ts'
 import { proxyAddresses } from '../../packages/server/src/cli/commands/proxy/proxy.ts'
 import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
@@ -347,6 +348,27 @@ describe('another user of the host', () => {
     } finally {
       await proxy.close()
       await ofRun.end()
+    }
+  })
+
+  it('uses up no requests of mine, such as those for my page', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')
+    if (whyNot !== null) return context.skip(whyNot)
+    // Nothing is refilled while the requests are sent: two are taken.
+    const clock = { ...systemClock, monotonic: () => 0 }
+    const place = await openPlace({ limits: { requestsPerMinute: 60 }, clock })
+    try {
+      const ask =
+        `require('node:http').get('${place.url}/openapi.json', ({ statusCode }) => ` +
+        '{ console.log(statusCode); process.exit() })'
+      const asOther = { uid: ATTACKER, cwd: '/' }
+      const asked = async () =>
+        (await promisify(execFile)(process.execPath, ['-e', ask], asOther)).stdout.trim()
+      expect([await asked(), await asked(), await asked()]).toEqual(['200', '200', '429'])
+      const mine = async () => (await place.call('/openapi.json')).status
+      expect([await mine(), await mine(), await mine()]).toEqual([200, 200, 429])
+    } finally {
+      await place.close()
     }
   })
 

@@ -15,7 +15,7 @@ import {
   singleHost,
 } from './access/addresses.ts'
 import { type ClientAddresses, isForwarded } from './access/client-address.ts'
-import { type HttpLimits, RateLimit, SlotPool } from './access/limits.ts'
+import { type HttpLimits, RateLimit, rateLimited, SlotPool, take } from './access/limits.ts'
 import type { Peer } from './access/peer-user.ts'
 import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
@@ -126,7 +126,7 @@ export class RequestPipeline {
   }
 
   async #answer(call: Call, headers: Record<string, string>): Promise<void> {
-    const { edge, access, addresses, origins, limits, clock } = this.#parts
+    const { edge, access, origins, limits, clock } = this.#parts
     const { incoming, outgoing } = call
     this.#checkHost(incoming)
     if (incoming.url === this.#parts.clearingPath) {
@@ -134,12 +134,12 @@ export class RequestPipeline {
     }
     origins.check(incoming.headers)
     if (origins.isPreflight(incoming)) {
-      this.#takeRequest(`address ${addresses.of(incoming)}`)
+      await this.#takeNameless(incoming)
       return writeAnswer(outgoing, 204, { ...headers, ...PREFLIGHT }, null)
     }
     if (call.endpoint === null) {
       const { otherwise } = call
-      this.#takeRequest(`address ${addresses.of(incoming)}`)
+      await this.#takeNameless(incoming)
       if (otherwise instanceof HttpProblem) throw otherwise
       return writeAnswer(outgoing, 200, { ...headers, ...otherwise.headers }, otherwise.bytes)
     }
@@ -194,11 +194,10 @@ export class RequestPipeline {
    * address (behind one proxy, or on one host) never block a caller with a valid token.
    */
   async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
-    const { addresses } = this.#parts
     if (endpoint.scope === null) {
       // Signed requests count for their sender once the signature is known, as tokens do.
       const isCounted = endpoint.isUnlimited !== true && endpoint.isSigned !== true
-      if (isCounted) this.#takeRequest(`address ${addresses.of(incoming)}`)
+      if (isCounted) await this.#takeNameless(incoming)
       return NOBODY
     }
     const principal = await this.#principalOf(incoming).catch((error) =>
@@ -264,6 +263,20 @@ export class RequestPipeline {
     take(this.#requests, name)
   }
 
+  /**
+   * Counts a request without a token, such as one for the page, for its address. Other users of this
+   * machine have the same address; what they send uses up nothing of the server's own user.
+   */
+  async #takeNameless({ headers, socket }: IncomingMessage): Promise<void> {
+    const { addresses, peerOf } = this.#parts
+    const waitSeconds = this.#requests.take(`address ${addresses.of({ headers, socket })}`)
+    if (waitSeconds === 0) return
+    const isHere = isLoopback(socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '')
+    const isOwn = isHere && !isForwarded(headers) && (await peerOf(socket)) === 'own'
+    if (!isOwn) throw rateLimited(waitSeconds)
+    this.#takeRequest('own user')
+  }
+
   /** Created on demand, because only endpoints that wait need it. */
   #signalFor(outgoing: ServerResponse): () => AbortSignal {
     let signal: AbortSignal | undefined
@@ -313,13 +326,6 @@ export class RequestPipeline {
     }
     writeAnswer(outgoing, problem.status, all, JSON.stringify(body))
   }
-}
-
-function take(limit: RateLimit, name: string): void {
-  const waitSeconds = limit.take(name)
-  if (waitSeconds === 0) return
-  const headers = { 'retry-after': `${Math.ceil(waitSeconds)}` }
-  throw new HttpProblem('rate-limited', { headers })
 }
 
 /** A session outside the token's scope looks like one that does not exist. */

@@ -1,5 +1,6 @@
 import type { Clock } from '#core/base/clock'
 import type { JsonLimits } from '../json-body.ts'
+import { HttpProblem } from '../problems.ts'
 
 /** Limits on everything that a client could make grow. */
 export interface HttpLimits extends JsonLimits {
@@ -97,6 +98,16 @@ export class RateLimit {
     const [oldest] = this.#buckets.keys()
     if (oldest !== undefined && this.#buckets.size >= BUCKETS_MAX) this.#buckets.delete(oldest)
   }
+}
+
+export function take(limit: RateLimit, name: string): void {
+  const waitSeconds = limit.take(name)
+  if (waitSeconds > 0) throw rateLimited(waitSeconds)
+}
+
+export function rateLimited(waitSeconds: number): HttpProblem {
+  const headers = { 'retry-after': `${Math.ceil(waitSeconds)}` }
+  return new HttpProblem('rate-limited', { headers })
 }
 
 /** Counts what each name, and all names together, hold open. */
