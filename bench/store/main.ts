@@ -22,7 +22,7 @@ import { Runner } from '../../packages/core/src/session/runner/runner.ts'
 import { LEASE_TIMES } from '../../packages/core/src/session/runner/runner-lease.ts'
 import { SESSION_SETTINGS } from '../../packages/core/src/session/settings.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import { checkedEntries } from '../../packages/core/src/store/verify/answers.ts'
+import { checkedEntries, hashBeforeIn } from '../../packages/core/src/store/verify/answers.ts'
 import { LongSession, type Measured } from './compactions.ts'
 import { createSessions, runWriters, withStore } from './places.ts'
 
@@ -211,7 +211,7 @@ async function benchReads(): Promise<void> {
       const began = performance.now()
       const entries = await store.readEntries({ sessionId: session.id, ...range })
       const read = performance.now()
-      checkedEntries(session, range, entries)
+      checkedEntries(session, range, entries, hashBeforeIn(session, new Map()))
       reads.push(read - began)
       checks.push(performance.now() - read)
     }

@@ -17,7 +17,7 @@ import type { SessionRow } from '../tables/rows.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { LoanedClient } from './connections/connections.ts'
 import { checkEmptied } from './erasures/records.ts'
-import { sendTo, sessionIn, sessionQuery } from './session-reads.ts'
+import { beforeQuery, hashesIn, sendTo, sessionIn, sessionQuery } from './session-reads.ts'
 import { type Columns, fromText, POSTGRES, toText } from './tables.ts'
 import { readVectors } from './vectors/vectors.ts'
 import { BLOCKS, decodeBlock, decodeState, decodeTotals } from './word-index.ts'
@@ -272,18 +272,24 @@ async function readRanges(
   idOf: (session: number) => SessionId,
 ): Promise<Answers['entries']> {
   const read = await loan.send(
-    ranges.map(({ session, from, to }) => ({
-      text: `select ${POSTGRES.entry.columns} from lineage($1) as line join entry
+    ranges.flatMap(({ session, from, to }) => [
+      {
+        text: `select ${POSTGRES.entry.columns} from lineage($1) as line join entry
           on session = keeper and number between greatest(first, $2) and least(last, $3)
         order by number`,
-      values: [toText(idOf(session)), from, to],
-    })),
+        values: [toText(idOf(session)), from, to],
+      },
+      beforeQuery(idOf(session), [from]),
+    ]),
   )
   return await Promise.all(
     ranges.map(async ({ session }, at) => {
       const id = idOf(session)
       try {
-        const entries = checkedSingles(id, (read[at] ?? []).map(POSTGRES.entry.decode))
+        const found = (read[2 * at] ?? []).map(POSTGRES.entry.decode)
+        // Not of the first entry: the root of the session is not known here.
+        const hashes = hashesIn(read[2 * at + 1] ?? [])
+        const entries = checkedSingles(id, found, (number) => hashes.get(number - 1))
         if (entries.every(({ body }) => body !== null)) return entries
         const [owner = []] = await loan.send([sessionQuery(id)])
         const row = await sessionIn(loan, owner)

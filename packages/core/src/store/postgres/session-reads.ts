@@ -12,6 +12,7 @@ import {
   checkedMail,
   checkedSingles,
   checkMemory,
+  hashBeforeIn,
 } from '../verify/answers.ts'
 import type { LoanedClient, Query } from './connections/connections.ts'
 import { checkEmptied, checkedDeletions, type SendQueries } from './erasures/records.ts'
@@ -40,21 +41,50 @@ export async function readEntriesIn(
       { text, values: [id, from, to, kind, LIST_MAX] },
     ])
     const session = await sessionIn(loan, owner)
-    const entries = checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
-    return session === undefined ? [] : await checkEmptied(sendTo(loan), session, entries)
+    if (session === undefined || rows.length === 0) return []
+    const found = rows.map(POSTGRES.entry.decode)
+    const [before = []] = await loan.send([
+      beforeQuery(
+        sessionId,
+        found.map(({ number }) => number),
+      ),
+    ])
+    const entries = checkedSingles(sessionId, found, hashBeforeIn(session, hashesIn(before)))
+    return await checkEmptied(sendTo(loan), session, entries)
   }
-  const [owner = [], page = []] = await loan.send([
+  const [owner = [], page = [], before = []] = await loan.send([
     sessionQuery(sessionId),
     {
       text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
         order by number`,
       values: [id, from, Math.min(to, from + LIST_MAX - 1)],
     },
+    beforeQuery(sessionId, [from]),
   ])
   const session = await sessionIn(loan, owner)
   if (session === undefined) return []
-  const entries = checkedEntries(session, { from, to }, page.map(POSTGRES.entry.decode))
+  const found = page.map(POSTGRES.entry.decode)
+  const entries = checkedEntries(
+    session,
+    { from, to },
+    found,
+    hashBeforeIn(session, hashesIn(before)),
+  )
   return await checkEmptied(sendTo(loan), session, entries)
+}
+
+/** The hashes of the entries before these, and of one after the tail. */
+export function beforeQuery(id: SessionId, numbers: readonly number[]): Query {
+  return {
+    text: `select number, encode(hash, 'hex') as hash from ${OF_LINE} and number = any($2)
+      union all select number, encode(hash, 'hex') from entry where session = $1
+        and number = (select tail + 1 from session where id = $1)`,
+    values: [toText(id), numbers.map((number) => number - 1)],
+  }
+}
+
+export function hashesIn(rows: readonly Columns[]): ReadonlyMap<number, string> {
+  return new Map(rows.map(({ number, hash }) => [Number(number), hash as string]))
 }
 
 export const sendTo = (loan: LoanedClient): SendQueries => {
@@ -103,7 +133,7 @@ export async function readContext(
       return []
     },
   })
-  const [early = [], late = []] = await loan.send([
+  const [early = [], late = [], before = []] = await loan.send([
     {
       text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number = any($2) order by number`,
       values: [toText(sessionId), numbers],
@@ -113,13 +143,15 @@ export async function readContext(
         order by number`,
       values: [toText(sessionId), ...span],
     },
+    beforeQuery(sessionId, [...numbers, (span[0] ?? 0) + 1]),
   ])
   const context = contextEntries(session, upto ?? session.tail, {
     folded: () => heads,
     numbers: () => early.map(POSTGRES.entry.decode),
     range: () => late.map(POSTGRES.entry.decode),
   })
-  const checked = checkedContext(context, heads, upto ?? session.tail)
+  const hashBefore = hashBeforeIn(session, hashesIn(before))
+  const checked = checkedContext(context, heads, upto ?? session.tail, hashBefore)
   await checkEmptied(sendTo(loan), session, checked.entries)
   return checked
 }

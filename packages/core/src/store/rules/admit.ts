@@ -68,8 +68,9 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
     const isOther = known.bodyHash !== bodyHash && known.bodyHash !== ERASED_BODY
     if (isOther) return { outcome: { kind: 'conflict', sessionId, mail } }
     const session = rows.session(sessionId)
-    // If the item is missing, `duplicate` would silently lose the message.
-    if (session?.state === 'open' && mail > 0 && rows.mail(sessionId, mail) === undefined) {
+    // If the item or its session is missing, `duplicate` would silently lose the message.
+    const isMissing = () => session?.state === 'open' && rows.mail(sessionId, mail) === undefined
+    if (mail > 0 && (session === undefined || isMissing())) {
       throw damagedMail(sessionId, mail, 'is missing, although its key was accepted')
     }
     return { outcome: { kind: 'duplicate', sessionId, mail, runner: session?.runner ?? null } }

@@ -28,6 +28,7 @@ import {
   findRoute,
   findSession,
   foldedHeads,
+  hashBeforeOf,
   keptStretches,
   lineIn,
   readableSessions,
@@ -57,11 +58,14 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       keep(numbers.get(stretch.sessionId), stretch.from, stretch.to),
     )
 
+  const hashBefore = (session: SessionRow) => hashBeforeOf(db, numbers, session)
+
   const withErasures = (session: SessionRow, entries: readonly Entry[]) =>
     checkedEmptied(db, numbers, session, entries)
   const entriesOf = (session: SessionRow, { from, to }: QueryOf<'readEntries'>) => {
     const entries = range(session, from, Math.min(to, from + LIST_MAX - 1))
-    return withErasures(session, checkedEntries(session, { from, to }, entries))
+    const checked = checkedEntries(session, { from, to }, entries, hashBefore(session))
+    return withErasures(session, checked)
   }
   const operationsOf: Readers['listOperations'] = ({ sessionId, limit }) =>
     db
@@ -151,7 +155,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         return db.all(sql, packed(n, stretch.from), packed(n, stretch.to), kind, LIST_MAX)
       })
       const entries = rows.slice(0, LIST_MAX).map(SQLITE.entry.decode)
-      return withErasures(session, checkedSingles(sessionId, entries))
+      return withErasures(session, checkedSingles(sessionId, entries, hashBefore(session)))
     },
     readContext: ({ sessionId, upto }) => {
       const session = findSession(db, sessionId)
@@ -166,7 +170,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         numbers: (wanted) => wanted.flatMap((number) => range(session, number, number)),
         range: (after, end) => range(session, after + 1, end),
       })
-      const checked = checkedContext(context, heads, last)
+      const checked = checkedContext(context, heads, last, hashBefore(session))
       withErasures(session, checked.entries)
       return checked
     },
@@ -225,7 +229,8 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       return searchSqlite(db, numbers, query, ({ id }, from, to) => {
         const session = rows.get(id) ?? (findSession(db, id) as SessionRow)
         rows.set(id, session)
-        return withErasures(session, checkedSingles(id, range(session, from, to)))
+        const entries = checkedSingles(id, range(session, from, to), hashBefore(session))
+        return withErasures(session, entries)
       })
     },
     readUnembedded: (query) => unembeddedIn(db, query),

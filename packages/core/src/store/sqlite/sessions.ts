@@ -1,11 +1,13 @@
 import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
+import { firstHash } from '../integrity/chain.ts'
 import { damagedRoute, orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
 import { type ForkRow, lineOf, ownAfter, type StoredRange, storedRanges } from '../lineage.ts'
 import type { AuditRow, Entry, Route, RouteRow, SessionRow } from '../tables/rows.ts'
+import type { HashBefore } from '../verify/answers.ts'
 import { isDeletionRecorded, notDeleted } from '../verify/erasures.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
-import { packed, SQLITE, SQLITE_HEAD_COLUMNS } from './tables.ts'
+import { hashText, packed, SQLITE, SQLITE_HEAD_COLUMNS } from './tables.ts'
 
 /**
  * Session ids and the small numbers that replace them in keys. A committed pair never changes;
@@ -153,6 +155,21 @@ export function keptStretches(
 ): readonly StoredRange[] {
   if (from > ownAfter(session)) return from > to ? [] : [{ sessionId: session.id, from, to }]
   return storedRanges(lineIn(db, session), from, to)
+}
+
+export function hashBeforeOf(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  session: SessionRow,
+): HashBefore {
+  return (number) => {
+    if (number === 1) return firstHash(session.root ?? session.id)
+    const [stretch] = keptStretches(db, session, number - 1, number - 1)
+    if (stretch === undefined) return undefined
+    const id = packed(numbers.get(stretch.sessionId), number - 1)
+    const row = db.get('select hash from entry where id = ?', id)
+    return row && hashText(row['hash'])
+  }
 }
 
 /** Heads of the folded kinds, from the first entry. */

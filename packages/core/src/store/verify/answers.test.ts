@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '../../base/ids.ts'
 import { StoreFixture } from '../contract-suite/bench.ts'
+import { firstHash } from '../integrity/chain.ts'
 import { openMemoryStore } from '../memory/open.ts'
 import type { Entry, MailRow, SessionRow } from '../tables/rows.ts'
 import {
@@ -10,6 +11,7 @@ import {
   checkedEntries,
   checkedMail,
   checkedSingles,
+  hashBeforeIn,
   pageEnds,
 } from './answers.ts'
 import { checkTranscript, TranscriptCheck } from './transcript.ts'
@@ -23,6 +25,8 @@ const session = await fixture.row()
 const range = (from: number, to: number) => ({ from: entryNumber(from), to: entryNumber(to) })
 const entries = await store.readEntries({ sessionId: session.id, ...range(1, 99) })
 const one = (number: number) => entries[number - 1] as Entry
+const hashBefore = (number: number) =>
+  number === 1 ? firstHash(session.id) : entries[number - 2]?.hash
 const changed = (number: number, fields: object) =>
   entries.map((entry) => (entry.number === number ? ({ ...entry, ...fields } as Entry) : entry))
 
@@ -45,7 +49,11 @@ it('the talk has seven entries', () => {
 
 describe('entries as read', () => {
   const check = (from: number, to: number, read: readonly Entry[], row: object = {}) =>
-    told(() => checkedEntries({ ...session, ...row } as SessionRow, range(from, to), read))
+    told(() => {
+      const of = { ...session, ...row } as SessionRow
+      const known = new Map(entries.map(({ number, hash }) => [Number(number), hash]))
+      return checkedEntries(of, range(from, to), read, hashBeforeIn(of, known))
+    })
 
   it.each<[string, string | null, () => string | null]>([
     ['all of them', null, () => check(1, 7, entries)],
@@ -100,10 +108,24 @@ describe('entries as read', () => {
     expect(check(1, 7, changed(3, { prevHash: one(1).hash }))).toBe(
       'entry 3 of session s | does not follow its predecessor',
     )
-    expect(checkedSingles(session.id, [one(2), one(5)])).toEqual([one(2), one(5)])
-    expect(told(() => checkedSingles(session.id, [one(2), { ...one(5), at: 7 }]))).toBe(
+    expect(checkedSingles(session.id, [one(2), one(5)], hashBefore)).toEqual([one(2), one(5)])
+    expect(told(() => checkedSingles(session.id, [one(2), { ...one(5), at: 7 }], hashBefore))).toBe(
       'entry 5 of session s | does not match its own hash',
     )
+  })
+
+  it('are those of this session, also where no other entry is read', async () => {
+    const twin = await StoreFixture.open(store, { id: sessionId('twin') })
+    await twin.exchange('one', 'two')
+    const [, foreign] = await store.readEntries({ sessionId: twin.id, ...range(1, 2) })
+    const problem = 'entry 2 of session s | does not follow its predecessor'
+    expect(check(2, 2, [foreign as Entry])).toBe(problem)
+    expect(told(() => checkedSingles(session.id, [foreign as Entry], hashBefore))).toBe(problem)
+    expect(told(() => checkedSingles(session.id, [one(1), foreign as Entry], hashBefore))).toBe(
+      problem,
+    )
+    const withoutIt = () => undefined
+    expect(checkedSingles(session.id, [one(2)], withoutIt)).toEqual([one(2)])
   })
 })
 
@@ -112,11 +134,16 @@ describe('a context as read', () => {
   const context = { session, covers: entryNumber(0), entries } as never
   const check = (fields: object, upto = 7, of: readonly Entry[] = heads) =>
     told(() =>
-      checkedContext({ ...(context as object), ...fields } as never, of, entryNumber(upto)),
+      checkedContext(
+        { ...(context as object), ...fields } as never,
+        of,
+        entryNumber(upto),
+        hashBefore,
+      ),
     )
 
   it('has what it was folded from', () => {
-    expect(checkedContext(context, heads, entryNumber(7))).toBe(context)
+    expect(checkedContext(context, heads, entryNumber(7), hashBefore)).toBe(context)
     expect(check({ entries: entries.slice(0, 5) }, 5)).toBeNull()
     expect(check({}, 7, [{ ...one(4), at: 7 }])).toBe(
       'entry 4 of session s | does not match its own hash',

@@ -11,6 +11,20 @@ import type { AuditRow, BlobRow, Entry, MailRow, SessionRow } from '../tables/ro
 import { judgeMemory, type KeyMemory } from './session.ts'
 
 /**
+ * The hash that an entry with this number must follow. An entry of another session with the same
+ * number matches its own hash. Undefined: the entry before it is missing.
+ */
+export type HashBefore = (number: number) => string | undefined
+
+/** `hashes`: those of the entries before the wanted ones, by number. */
+export function hashBeforeIn(
+  { id, root }: Pick<SessionRow, 'id' | 'root'>,
+  hashes: ReadonlyMap<number, string>,
+): HashBefore {
+  return (number) => (number === 1 ? firstHash(root ?? id) : hashes.get(number - 1))
+}
+
+/**
  * Checks rows that an engine has read before they are used. Entries must match their hashes,
  * without a gap, up to the tail; a read that cannot return all of them throws rather than return a
  * shorter list. All arguments come from one snapshot.
@@ -19,11 +33,12 @@ export function checkedEntries(
   session: SessionRow,
   { from, to }: Pick<ReadEntries, 'from' | 'to'>,
   entries: readonly Entry[],
+  hashBefore: HashBefore,
 ): readonly Entry[] {
-  const { id, root, tail, tailHash } = session
+  const { id, tail, tailHash } = session
   const first = Math.max(1, from)
   const last = Math.min(to, tail, from + LIST_MAX - 1)
-  let prevHash = first === 1 ? firstHash(root ?? id) : undefined
+  let prevHash = hashBefore(first)
   for (const [index, entry] of entries.entries()) {
     const number = first + index
     if (number > last) throw damagedEntry(id, tail + 1, 'exists after the last one')
@@ -34,15 +49,32 @@ export function checkedEntries(
   if (entries.length < last - first + 1) {
     throw damagedEntry(id, first + entries.length, 'is missing')
   }
+  if (last === tail) checkTail(session, hashBefore)
   if (last === tail && prevHash !== undefined && entries.length > 0 && prevHash !== tailHash) {
     throw damagedEntry(id, tail, 'does not have the hash that its session records')
   }
   return entries
 }
 
-/** Single entries, read without their neighbours. */
-export function checkedSingles(sessionId: SessionId, entries: readonly Entry[]): readonly Entry[] {
-  for (const entry of entries) checkOne(sessionId, entry.prevHash, entry)
+/** An older row of the session, put back, would cut its transcript short. */
+function checkTail({ id, tail }: SessionRow, hashBefore: HashBefore): void {
+  if (hashBefore(tail + 2) !== undefined) {
+    throw damagedEntry(id, tail + 1, 'exists after the last one')
+  }
+}
+
+/** Single entries, read without all of their neighbours. */
+export function checkedSingles(
+  sessionId: SessionId,
+  entries: readonly Entry[],
+  hashBefore: HashBefore,
+): readonly Entry[] {
+  for (const [index, entry] of entries.entries()) {
+    const last = entries[index - 1]
+    const isNext = last?.number === entry.number - 1
+    const prevHash = isNext ? last?.hash : hashBefore(entry.number)
+    checkOne(sessionId, prevHash ?? entry.prevHash, entry)
+  }
   return entries
 }
 
@@ -51,6 +83,7 @@ export function checkedContext(
   context: ContextEntries,
   heads: readonly Entry[],
   upto: EntryNumber,
+  hashBefore: HashBefore,
 ): ContextEntries {
   const { session, covers, entries } = context
   const { id } = session
@@ -62,6 +95,7 @@ export function checkedContext(
   if (upto === session.tail) {
     const wrong = FOLDED_NAMES.find((name) => state[name] !== session[name])
     if (wrong !== undefined) throw damagedColumn(id, wrong, 'does not agree with its entries')
+    checkTail(session, hashBefore)
   }
   const early = entries.filter(({ number }) => number <= covers)
   const pins = Object.values(state.pins).map((pin) => pin.entry)
@@ -70,8 +104,8 @@ export function checkedContext(
     (number) => number !== 0 && number <= covers && !early.some((entry) => entry.number === number),
   )
   if (missing !== undefined) throw damagedEntry(id, missing, 'is missing')
-  checkedSingles(id, early)
-  checkSpan(session, entries.slice(early.length), covers, upto)
+  checkedSingles(id, early, hashBefore)
+  checkSpan(session, entries.slice(early.length), { after: covers, upto, hashBefore })
   return onPath(context, heads, upto)
 }
 
@@ -79,14 +113,15 @@ export function checkedContext(
 function checkSpan(
   session: SessionRow,
   entries: readonly Entry[],
-  after: EntryNumber,
-  upto: EntryNumber,
+  { after, upto, hashBefore }: { after: EntryNumber; upto: EntryNumber; hashBefore: HashBefore },
 ): void {
   const last = Math.min(upto, session.tail)
   for (let from = after + 1; from <= last; from += LIST_MAX) {
     const to = Math.min(last, from + LIST_MAX - 1)
     const page = entries.slice(from - after - 1, to - after)
-    checkedEntries(session, { from: from as EntryNumber, to: to as EntryNumber }, page)
+    const before: HashBefore = (number) =>
+      number === from && from > after + 1 ? entries[from - after - 2]?.hash : hashBefore(number)
+    checkedEntries(session, { from: from as EntryNumber, to: to as EntryNumber }, page, before)
   }
 }
 
