@@ -24,7 +24,7 @@ import { type Placed, type Plan, placeMutants, QuickRecord, runQuickly } from '.
 const HEAVY = /^test\/(?:browser|clients|processes|rehearsal|simulation)/
 /**
  * Of the nearest test files of each mutant, those from one place up to another: the very nearest kill
- * most, and each round runs with those alone that are still left. Those of `test/` start processes.
+ * most, and each later round runs only the mutants that are left. Tests of `test/` start processes.
  */
 const NEAREST = [
   { area: 'packages/', from: 0, to: 2, filesPerProcess: 12 },

@@ -46,15 +46,15 @@ export class TestGraph {
   }
 }
 
-/** The files behind `@throughline/core/agent` and its like, which examples and foreign programs import. */
+/** The files behind names such as `@throughline/core/agent`, which examples and other programs import. */
 function publishedFiles(root: string): ReadonlyMap<string, string> {
   const folder = 'packages/core'
   const { name, exports } = JSON.parse(
     readFileSync(join(root, folder, 'package.json'), 'utf8'),
-  ) as { readonly name: string; readonly exports: { readonly [door: string]: string } }
+  ) as { readonly name: string; readonly exports: { readonly [entry: string]: string } }
   return new Map(
-    Object.entries(exports).map(([door, file]) => [
-      posix.join(name, door),
+    Object.entries(exports).map(([entry, file]) => [
+      posix.join(name, entry),
       posix.join(folder, file),
     ]),
   )

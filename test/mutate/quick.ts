@@ -19,8 +19,8 @@ export interface Placed {
 }
 
 /**
- * A test that stands still for so long, with a mutant, is held up by it: one that only waits ends sooner.
- * Three times as long kept a draw of 600 waiting for minutes at each endless loop.
+ * A mutant holds up a test that stands still for so long: one that only waits ends sooner. Three times as
+ * long kept a draw of 600 waiting for minutes at each endless loop.
  */
 const STANDSTILL_MS = 50_000
 

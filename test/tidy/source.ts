@@ -102,7 +102,7 @@ export function readSource(path: string, text: string): Source {
         }
         break
       case 'TemplateLiteral':
-        mentions.push(...eitherForm(node).map((rest) => posix.join(posix.dirname(path), rest)))
+        mentions.push(...sourceNamedBy(node).map((rest) => posix.join(posix.dirname(path), rest)))
         break
       case 'CallExpression':
         testTitles.push(...testTitle(node))
@@ -174,8 +174,8 @@ function joinedPath(call: Node): readonly string[] {
   return isHere && words.every((word) => typeof word === 'string') ? [words.join('/')] : []
 }
 
-/** `./guard.${extension}`: a source in development, and what was built from it. */
-function eitherForm(template: Node): readonly string[] {
+/** `./guard.${extension}` names a source, or the file that was built from it. */
+function sourceNamedBy(template: Node): readonly string[] {
   const [before, after] = (template['quasis'] as Node[]).map(
     ({ value }) => (value as unknown as { readonly cooked: string }).cooked,
   )

@@ -1,9 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../packages/core/src/base/json.ts'
 
-/**
- * What is seldom, old, broken or of another program, one item per line; the fields of a request, if it
- * has any, come first.
- */
+/** Items that are rare, old, broken or of another program, one per line; a request's own fields come first. */
 const ITEMS = {
   'openai-chat': String.raw`
 {"model":"m-1"}

@@ -8,7 +8,7 @@ import type { Clock } from '#core/base/clock'
 const WINDOW_MS = 10_000
 export const FLOOD_BYTES_MAX = 64 * 1024 * 1024
 export const FLOOD_MESSAGES_MAX = 5_000
-/** Of JSON, and lines; see message-meter.ts. */
+/** Values of JSON and lines of event streams, as `message-meter.ts` counts them. */
 export const FLOOD_VALUES_MAX = 300_000
 
 export class FloodGauge {

@@ -75,8 +75,8 @@ function guardedFetch(origin: string, guard: Guard): FetchLike {
 }
 
 /**
- * JSON needs none, and events end with line feeds: one more mark for the end of a line would make the
- * parser of events slow, and count lines that the meter does not.
+ * Taken out of every answer: JSON does not need it, and line feeds end the lines of events. A second mark for
+ * the end of a line would slow down the parser of events and make lines that the meter does not count.
  */
 const RETURN = 0x0d
 
@@ -85,10 +85,9 @@ function bounded(
   { gauge, offend, isGet }: Guard & { readonly isGet: boolean },
 ): Response {
   if (response.body === null) return response
-  // What answers a GET is read as a stream, whatever it says that it is.
+  // The answer to a GET is read as a stream, whatever its type says.
   const isStream =
     isGet || response.headers.get('content-type')?.includes('text/event-stream') === true
-  // A stream of many events has no time limit.
   const meter = new MessageMeter(gauge, isStream ? 'empty-line' : 'never')
   const body = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({

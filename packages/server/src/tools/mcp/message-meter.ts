@@ -5,13 +5,13 @@ import type { FloodGauge } from './flood.ts'
  * size alone does not tell: 16 MB of short names take half a minute, and nothing else runs meanwhile.
  */
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
-/** Of JSON: members of objects and lists. 100,000 short ones take up to a second. */
+/** Members of JSON objects and lists. 100,000 short ones take up to a second to parse. */
 export const MESSAGE_VALUES_MAX = 100_000
 
-/** A line of a stream that is no event costs as much as so many values. */
+/** Each line of an event stream counts as so many values: reading a line that is no event costs as much. */
 const LINE_VALUES = 10
 
-/** Where a message ends: at each line, at an empty line (event streams), or with the whole answer. */
+/** Where a message ends: with each line, with an empty line (event streams), or only with the whole answer. */
 export type MessageEnd = 'line' | 'empty-line' | 'never'
 
 export class MessageMeter {

@@ -18,15 +18,14 @@ export interface ReadJson {
 /** Undefined if the text is not JSON, or only a bare string or number. */
 export function readPythonJson(text: string): ReadJson | undefined {
   const value = parsePythonJson(text)
-  if (value === undefined) return undefined
+  if (value === null) return undefined
   return { value, style: STYLES.find((style) => writeJson(value, style) === text) ?? null }
 }
 
-/** Only its list or object. */
-export function parsePythonJson(text: string): JsonObject | readonly JsonValue[] | undefined {
-  const plain = parseOr(text, undefined)
-  const value = plain ?? parseOr(wordless(text), undefined)
-  return typeof value === 'object' && value !== null ? value : undefined
+/** Its list or object, without the style; null if it holds neither. */
+export function parsePythonJson(text: string): JsonObject | readonly JsonValue[] | null {
+  const value = parseOr(text, null) ?? parseOr(wordless(text), null)
+  return typeof value === 'object' ? value : null
 }
 
 /** With null for each number that JSON lacks; within a string, `NaN` is text. */

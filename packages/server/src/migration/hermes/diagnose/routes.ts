@@ -50,14 +50,14 @@ function readTable(database: DatabaseSync, schema: HermesSchema): Routing {
     .all()
   const entries = rows.map((row): [string, JsonValue] => [
     columnText(row['session_key']) ?? '',
-    parse(readable(row['entry_json'])),
+    parsePythonJson(readable(row['entry_json'])),
   ])
   return routingOf(entries, 'gateway_routing')
 }
 
 function parseRoutes(text: string): Routing {
   const from = 'sessions.json'
-  const value = parse(text)
+  const value = parsePythonJson(text)
   return isObject(value)
     ? routingOf(
         // Hermes begins the file with a note under `_README`.
@@ -84,9 +84,4 @@ function routingOf(entries: readonly (readonly [string, JsonValue])[], from: str
 /** Python reads no row with invalid UTF-8. */
 function readable(bytes: SQLOutputValue | undefined): string {
   return bytes instanceof Uint8Array && isUtf8(bytes) ? (columnText(bytes) ?? '') : ''
-}
-
-/** As Python reads it: with NaN and Infinity. */
-function parse(text: string): JsonValue {
-  return parsePythonJson(text) ?? null
 }

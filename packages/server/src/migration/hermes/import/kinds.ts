@@ -35,8 +35,9 @@ const PICTURES = new Set(['image_url', 'input_image', 'image'])
 export function kindsOfRow({ role, content, tool_calls: calls }: JsonObject): Kinds {
   const list = typeof content === 'string' && content.startsWith(LIST_MARK) ? content : ''
   const isSaid = isText(role) && SPEAKERS.has(role)
-  const parts = isSaid ? objectsIn(parse(list.slice(LIST_MARK.length))) : []
-  const made = role === 'assistant' && typeof calls === 'string' ? objectsIn(parse(calls)) : []
+  const parts = isSaid ? objectsIn(parsePythonJson(list.slice(LIST_MARK.length))) : []
+  const made =
+    role === 'assistant' && typeof calls === 'string' ? objectsIn(parsePythonJson(calls)) : []
   return {
     calls: made.filter(({ function: own, custom }) => isNamed(own) || isNamed(custom)).length,
     results: role === 'tool' || role === 'function' ? 1 : 0,
@@ -95,9 +96,4 @@ function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
 
 function isText(value: JsonValue | undefined): value is string {
   return typeof value === 'string'
-}
-
-/** Undefined if it is not JSON; Python's number literals do not count. */
-function parse(text: string): JsonValue {
-  return parsePythonJson(text) ?? null
 }

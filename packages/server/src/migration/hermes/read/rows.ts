@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { isArray, isObject, type JsonValue } from '#core/base/json'
+import { isArray, isObject } from '#core/base/json'
 import { parsePythonJson } from '#core/message/formats/hermes/python-json'
 import { HermesStoreError } from './errors.ts'
 import type { HermesSchema } from './schema.ts'
@@ -273,7 +273,7 @@ export function stateOf(
 }
 
 function originOf(config: string | null): HermesSession['origin'] {
-  const value = config === null ? null : parse(config)
+  const value = config === null ? null : parsePythonJson(config)
   if (!isObject(value)) return null
   const says = (key: string) => value[key] !== undefined && value[key] !== null
   if (says('_branched_from')) return 'branch'
@@ -290,7 +290,7 @@ export function callIdsOf(value: SQLOutputValue | undefined): readonly string[] 
 function callsOf(value: SQLOutputValue | undefined): readonly CallNames[] | null {
   const text = columnText(value)
   if (text === null || text === '') return NO_CALLS
-  const calls = parse(text)
+  const calls = parsePythonJson(text)
   if (!isArray(calls)) return calls === null && text.trim() === 'null' ? NO_CALLS : null
   return calls.flatMap((call): CallNames[] => {
     if (!isObject(call)) return []
@@ -304,11 +304,6 @@ const NO_CALLS: readonly CallNames[] = []
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
-}
-
-/** As Python reads it: with NaN and Infinity. */
-function parse(text: string): JsonValue {
-  return parsePythonJson(text) ?? null
 }
 
 /** Text unchanged, bytes as UTF-8, numbers as digits. */
