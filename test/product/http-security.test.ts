@@ -42,6 +42,18 @@ async function open(options?: PlaceOptions): Promise<Place> {
 const say = (place: Place, id: string, body: unknown, headers: Record<string, string> = {}) =>
   place.call(`/v1/sessions/${id}/messages`, { method: 'POST', body, headers })
 
+/** Twenty megabytes, in a session that no process answers. */
+async function openWithLongMessages(
+  count: number,
+  limits: PlaceOptions['limits'] = {},
+): Promise<Place> {
+  const place = await open({ runs: false, limits })
+  await place.call('/v1/sessions', { method: 'POST', body: { agent: 'main', id: 'long' } })
+  const text = 'x'.repeat(20_000_000 / count)
+  for (let number = 0; number < count; number++) await say(place, 'long', { text })
+  return place
+}
+
 const RAW_MS_MAX = 30_000
 
 /** Bytes as they are, for what a client library would not send; the server ends the connection. */
@@ -383,6 +395,37 @@ describe('limits', () => {
     }
     expect(streams.map(({ destroyed }) => destroyed)).toEqual([false, false])
     for (const socket of [...streams, ...silent]) socket.destroy()
+  })
+
+  it('end a page of messages at 16 million characters, and continue it', async () => {
+    const place = await openWithLongMessages(60)
+    const page = async (more: string) =>
+      (await place.call(`/v1/sessions/long/mailbox?limit=500${more}`)).json
+    const first = await page('')
+    expect([first.mail.length, first.next]).toEqual([50, 50])
+    const rest = await page(`&after=${first.next}`)
+    expect([rest.mail.length, rest.next]).toEqual([10, null])
+  })
+
+  it('keep few bytes of answers that are not read; who does read loses nothing', async () => {
+    const place = await openWithLongMessages(25, { unreadBytesMax: 1024 * 1024 })
+    const mailbox = '/v1/sessions/long/mailbox?limit=500'
+    const port = Number(new URL(place.url).port)
+    const ask = () => {
+      const socket = connect(port, '127.0.0.1').pause()
+      socket.write(`GET ${mailbox} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+      return socket.on('error', () => {})
+    }
+    const first = ask()
+    const isGivenUp = once(first, 'close')
+    await once(first, 'readable')
+    const second = ask()
+    await once(second, 'readable')
+    first.resume()
+    await isGivenUp
+    expect(first.bytesRead).toBeLessThan(18_000_000)
+    expect((await place.call(mailbox)).json.mail).toHaveLength(25)
+    second.destroy()
   })
 
   it('slow a caller down, and say when to come back [checklist 5]', async () => {

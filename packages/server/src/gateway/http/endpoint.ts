@@ -29,6 +29,8 @@ export interface Endpoint {
   readonly isBodyOptional?: true
   readonly isIdempotent?: true
   readonly isStream?: true
+  /** Its answers may have megabytes. */
+  readonly isLarge?: true
   /** The body is kept as raw bytes with its signature and is not parsed. */
   readonly isSigned?: true
   readonly answers: Readonly<Record<number, AnswerForm>>

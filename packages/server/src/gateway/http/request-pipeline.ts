@@ -5,7 +5,15 @@ import type { z } from 'zod'
 import type { Clock } from '#core/base/clock'
 import { parseSnapshotName } from '#core/base/ids'
 import { type Logger, traceOf } from '#core/base/logger'
-import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access/access.ts'
+import {
+  type Access,
+  checkReach,
+  LOCAL,
+  NOBODY,
+  OWNER,
+  type Principal,
+  unauthorized,
+} from './access/access.ts'
 import {
   type AllowedOrigins,
   checkHost,
@@ -15,6 +23,7 @@ import {
   singleHost,
 } from './access/addresses.ts'
 import { type ClientAddresses, isForwarded } from './access/client-address.ts'
+import { LargeAnswers } from './access/large-answers.ts'
 import { type HttpLimits, RateLimit, rateLimited, SlotPool, take } from './access/limits.ts'
 import type { Peer } from './access/peer-user.ts'
 import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts'
@@ -83,6 +92,7 @@ export class RequestPipeline {
   readonly #requests: RateLimit
   readonly #failures: RateLimit
   readonly #streams: SlotPool
+  readonly #large: LargeAnswers
 
   constructor(parts: PipelineDependencies) {
     const { limits, clock } = parts
@@ -93,6 +103,7 @@ export class RequestPipeline {
       perSecond: limits.failuresPerMinute / 60,
       size: limits.failuresPerMinute,
     })
+    this.#large = new LargeAnswers(limits)
     this.#streams = new SlotPool({ total: limits.streamsMax, perName: limits.streamsPerTokenMax })
   }
 
@@ -156,7 +167,7 @@ export class RequestPipeline {
     }
     if (endpoint.isStream && incoming.method === 'HEAD') throw new HttpProblem('method-not-allowed')
     const params = parse(endpoint.params, call.params, 'path')
-    checkReach(principal, endpoint, call.params)
+    if (endpoint.path.includes('{id}')) checkReach(principal, call.params['id'])
     const query = parse(endpoint.query, single(call.query), 'query')
     const key = keyOf(incoming)
     const signed = endpoint.isSigned ? await readSigned(incoming, limits) : undefined
@@ -170,7 +181,7 @@ export class RequestPipeline {
       body,
       principal,
       signed,
-      countFor: (sender) => this.#takeRequest(sender),
+      countFor: (sender) => take(this.#requests, sender),
       once: { source: `http:${principal.id}`, key },
       lastEventId: incoming.headers['last-event-id']?.toString(),
       isFromPageAt: (host) => this.#isFromPageAt(host, incoming.socket),
@@ -178,9 +189,13 @@ export class RequestPipeline {
         return signal()
       },
     }
-    const leave = endpoint.isStream ? this.#streams.enter(principal.tokenId) : () => {}
+    const { tokenId } = principal
+    const leave = endpoint.isStream
+      ? this.#streams.enter(tokenId)
+      : await this.#large.enter(endpoint, tokenId)
     if (leave === undefined) throw new HttpProblem('too-many-streams')
     try {
+      if (endpoint.isLarge && outgoing.destroyed) return
       const answer = await endpoint.run(request, edge).catch((error) => this.#fail(error, incoming))
       await checkAgain()
       await this.#write(call, answer, { headers, isUnchanged })
@@ -203,7 +218,7 @@ export class RequestPipeline {
     const principal = await this.#principalOf(incoming).catch((error) =>
       this.#fail(error, incoming),
     )
-    this.#takeRequest(`token ${principal.tokenId}`)
+    take(this.#requests, `token ${principal.tokenId}`)
     if (!principal.may(endpoint.scope)) {
       throw new HttpProblem('forbidden', { facts: { scope: endpoint.scope } })
     }
@@ -259,10 +274,6 @@ export class RequestPipeline {
     throw error
   }
 
-  #takeRequest(name: string): void {
-    take(this.#requests, name)
-  }
-
   /**
    * Counts a request without a token, such as one for the page, for its address. Other users of this
    * machine have the same address; what they send uses up nothing of the server's own user.
@@ -274,7 +285,7 @@ export class RequestPipeline {
     const isHere = isLoopback(socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '')
     const isOwn = isHere && !isForwarded(headers) && (await peerOf(socket)) === 'own'
     if (!isOwn) throw rateLimited(waitSeconds)
-    this.#takeRequest('own user')
+    take(this.#requests, 'own user')
   }
 
   /** Created on demand, because only endpoints that wait need it. */
@@ -301,14 +312,18 @@ export class RequestPipeline {
     if ('events' in answer) {
       openStream(outgoing, headers)
       await this.#parts.streams.send(outgoing, answer.events, isUnchanged)
-    } else if ('text' in answer) {
-      const all = { ...headers, ...answer.headers, 'content-type': answer.type }
-      writeAnswer(outgoing, answer.status, all, answer.text)
-    } else if (answer.body === undefined) {
-      writeAnswer(outgoing, answer.status, { ...headers, ...answer.headers }, null)
     } else {
-      const all = { ...headers, ...answer.headers, 'content-type': 'application/json' }
-      writeAnswer(outgoing, answer.status, all, JSON.stringify(answer.body))
+      const isText = 'text' in answer
+      const text = isText ? answer.text : JSON.stringify(answer.body)
+      const type = isText ? answer.type : 'application/json'
+      const typed = text === undefined ? {} : { 'content-type': type }
+      writeAnswer(
+        outgoing,
+        answer.status,
+        { ...headers, ...answer.headers, ...typed },
+        text ?? null,
+      )
+      this.#large.sent(outgoing, text?.length ?? 0)
     }
   }
 
@@ -326,18 +341,6 @@ export class RequestPipeline {
     }
     writeAnswer(outgoing, problem.status, all, JSON.stringify(body))
   }
-}
-
-/** A session outside the token's scope looks like one that does not exist. */
-function checkReach(
-  { sessions }: Principal,
-  endpoint: Endpoint,
-  params: Readonly<Record<string, string>>,
-): void {
-  if (sessions === null || !endpoint.path.includes('{id}')) return
-  const { id = '' } = params
-  if (!sessions.has(parseSnapshotName(id)?.sessionId ?? id))
-    throw new HttpProblem('unknown-session')
 }
 
 function keyOf(incoming: IncomingMessage): string {

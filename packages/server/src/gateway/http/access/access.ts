@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import { isId } from '#core/base/ids'
+import { isId, parseSnapshotName } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
 import type { TokenRow } from '#core/store/operational-rows'
 import { HttpProblem } from '../problems.ts'
@@ -89,6 +89,12 @@ export const LOCAL: Principal = {
 
 /** A caller on the Unix domain socket, which only the server's own user can open. */
 export const OWNER: Principal = { ...LOCAL }
+
+/** A session outside the token's scope looks like one that does not exist. */
+export function checkReach({ sessions }: Principal, id = ''): void {
+  if (sessions?.has(parseSnapshotName(id)?.sessionId ?? id) === false)
+    throw new HttpProblem('unknown-session')
+}
 
 /** Callers of routes that need no token. */
 export const NOBODY: Principal = {

@@ -23,8 +23,10 @@ export interface HttpLimits extends JsonLimits {
   /** How long `wait=reply` holds a request. */
   readonly waitMsMax: number
   readonly heartbeatMs: number
-  /** A stream whose client reads nothing for this long is ended. */
+  /** A stream or a large answer whose client reads nothing for this long is ended. */
   readonly stallMs: number
+  /** Large answers that were sent and not read yet; beyond that the oldest are ended. */
+  readonly unreadBytesMax: number
   /** How long close() waits for running requests. */
   readonly graceMs: number
 }
@@ -45,6 +47,7 @@ export const HTTP_LIMITS: HttpLimits = {
   waitMsMax: 600_000,
   heartbeatMs: 15_000,
   stallMs: 60_000,
+  unreadBytesMax: 128 * 1024 * 1024,
   graceMs: 10_000,
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { entryNumber, type MailNumber, type SessionId } from '#core/base/ids'
-import type { Admission, Session, SessionSummary } from '../../../runtime/runtime.ts'
+import type { Admission, Mail, Session, SessionSummary } from '../../../runtime/runtime.ts'
 import {
   findForkBefore,
   refusalReason,
@@ -157,6 +157,7 @@ export const messageEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/mailbox',
     summary: 'List messages sent to the session, with their state',
     scope: 'read',
+    isLarge: true,
     params: ofSession,
     query: z.strictObject({
       state: z.enum(['pending', 'delivered', 'settled', 'withdrawn']).optional(),
@@ -167,13 +168,8 @@ export const messageEndpoints: readonly Endpoint[] = [
     problems: ['unknown-session'],
     async run({ params, query: { state, after, limit = PAGE } }, edge) {
       await findSummary(edge.runtime, params.id)
-      const mail = await sessionAt(edge, params).mailbox({
-        ...(state !== undefined && { state }),
-        ...(after !== undefined && { after }),
-        limit,
-      })
-      const next = mail.length < limit ? null : (mail.at(-1)?.number ?? null)
-      return { status: 200, body: { mail, next } }
+      const query = { ...(state !== undefined && { state }), limit }
+      return { status: 200, body: await readMail(sessionAt(edge, params), query, after) }
     },
   }),
   endpoint({
@@ -219,6 +215,32 @@ export const messageEndpoints: readonly Endpoint[] = [
     },
   }),
 ]
+
+const READ_AT_ONCE = 50
+/** Each message may have a megabyte. */
+const PAGE_CHARACTERS_MAX = 16_000_000
+
+/** A page ends at its limit, or once it has so many characters. */
+async function readMail(
+  session: Session,
+  { limit, ...query }: Parameters<Session['mailbox']>[0],
+  after: number | undefined,
+): Promise<z.output<typeof mailList>> {
+  const mail: Mail[] = []
+  let [last, characters] = [after, 0]
+  while (mail.length < limit && characters <= PAGE_CHARACTERS_MAX) {
+    const asked = Math.min(READ_AT_ONCE, limit - mail.length)
+    const more = await session.mailbox({
+      ...{ ...query, limit: asked },
+      ...(last !== undefined && { after: last }),
+    })
+    mail.push(...more)
+    if (more.length < asked) return { mail, next: null }
+    last = more.at(-1)?.number
+    characters += more.reduce((sum, { text }) => sum + text.length, 0)
+  }
+  return { mail, next: last ?? null }
+}
 
 interface Accepted {
   readonly status: 202

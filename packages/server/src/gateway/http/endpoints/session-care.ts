@@ -8,6 +8,7 @@ import { findSummary, ofSession } from './sessions.ts'
 
 /** `throughline export` writes longer ones, because it streams. */
 const EXPORT_ENTRIES_MAX = 20_000
+const EXPORT_CHARACTERS_MAX = 128_000_000
 const TITLE_MAX = 200
 /** Without another form, as `throughline export` writes it. */
 const LINES = { type: 'application/x-ndjson', extension: 'jsonl' } as const
@@ -48,6 +49,7 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/export',
     summary: 'The session for people (markdown, html), for another program, or whole for `import`',
     scope: 'read',
+    isLarge: true,
     params: ofSession,
     query: z.strictObject({ to: z.enum(EXPORT_NAMES).optional() }),
     answers: { 200: { description: 'A file of that form', types: EXPORT_TYPES } },
@@ -63,7 +65,13 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
       let text = ''
       const pieces =
         to === undefined ? session.exportLines() : exportAs(session, summary, { form: to })
-      for await (const piece of pieces) text += piece
+      for await (const piece of pieces) {
+        text += piece
+        if (text.length > EXPORT_CHARACTERS_MAX) {
+          const detail = `It is larger than ${EXPORT_CHARACTERS_MAX} characters; use \`throughline export\`.`
+          throw new HttpProblem('too-large', { detail })
+        }
+      }
       const { type, extension } = to === undefined ? LINES : EXPORT_FORMS[to]
       // Browsers must never render it as a page of this origin.
       const headers = { 'content-disposition': `attachment; filename="${params.id}.${extension}"` }

@@ -129,6 +129,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/transcript',
     summary: 'Entries of the transcript; without `from`, the newest',
     scope: 'read',
+    isLarge: true,
     params: ofReadable,
     query: z.strictObject({ from: entryNumberText.optional(), limit: pageSize(PAGE_MAX) }),
     answers: { 200: { description: 'A page; `next` continues it', schema: transcript } },
@@ -148,6 +149,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/context',
     summary: 'What the model sees now, or saw at a step, with the origin of each part',
     scope: 'read',
+    isLarge: true,
     params: ofReadable,
     query: z.strictObject({
       at: entryNumberText.optional().meta({ description: 'The number of an assistant entry' }),
@@ -199,6 +201,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/search',
     summary: 'Search one session, what was compacted away included',
     scope: 'read',
+    isLarge: true,
     params: ofSession,
     query: z.strictObject({
       q: queryText,
@@ -219,6 +222,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     path: '/v1/search',
     summary: 'Search all sessions, or those of one agent or of one person (`scope`)',
     scope: 'read',
+    isLarge: true,
     query: z.strictObject({
       q: queryText,
       agent: name.optional(),
