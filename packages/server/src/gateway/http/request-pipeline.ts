@@ -198,7 +198,7 @@ export class RequestPipeline {
       if (endpoint.isLarge && outgoing.destroyed) return
       const answer = await endpoint.run(request, edge).catch((error) => this.#fail(error, incoming))
       await checkAgain()
-      await this.#write(call, answer, { headers, isUnchanged })
+      await this.#write(call, answer, headers, { isUnchanged, tokenId })
     } finally {
       leave()
     }
@@ -304,10 +304,8 @@ export class RequestPipeline {
   async #write(
     { outgoing }: Call,
     answer: EndpointResponse,
-    {
-      headers,
-      isUnchanged,
-    }: { readonly headers: Record<string, string>; readonly isUnchanged: () => Promise<boolean> },
+    headers: Readonly<Record<string, string>>,
+    { isUnchanged, tokenId }: { isUnchanged: () => Promise<boolean>; tokenId: string },
   ): Promise<void> {
     if ('events' in answer) {
       openStream(outgoing, headers)
@@ -323,7 +321,7 @@ export class RequestPipeline {
         { ...headers, ...answer.headers, ...typed },
         text ?? null,
       )
-      this.#large.sent(outgoing, text?.length ?? 0)
+      this.#large.sent(outgoing, tokenId, text?.length ?? 0)
     }
   }
 

@@ -36,15 +36,15 @@ describe('large answers', () => {
   /** Sends answers that are larger than what the system keeps for a connection. */
   async function serveLarge(answers: LargeAnswers, bytes = 20_000_000) {
     const served: ServerResponse[] = []
-    const server = createServer((_request, outgoing) => {
+    const server = createServer((request, outgoing) => {
       served.push(outgoing)
       outgoing.end('x'.repeat(bytes))
-      answers.sent(outgoing, bytes)
+      answers.sent(outgoing, request.url ?? '', bytes)
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const ask = async () => {
-      const asked = request({ port, host: '127.0.0.1', agent: false }).end()
+    const ask = async (name = '/a') => {
+      const asked = request({ port, host: '127.0.0.1', path: name, agent: false }).end()
       const [answer] = await once(asked, 'response')
       return answer.on('error', () => {})
     }
@@ -60,6 +60,14 @@ describe('large answers', () => {
     const { served, ask, close } = await serveLarge(answers)
     for (let round = 0; round < 4; round++) await ask()
     expect(served.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false])
+    close()
+  })
+
+  it('that are not read are given up for the caller who has the most', async () => {
+    const answers = new LargeAnswers({ ...HTTP_LIMITS, unreadBytesMax: 70_000_000 })
+    const { served, ask, close } = await serveLarge(answers)
+    for (const name of ['/b', '/a', '/a', '/a', '/a']) await ask(name)
+    expect(served.map(({ destroyed }) => destroyed)).toEqual([false, true, true, false, false])
     close()
   })
 

@@ -5,16 +5,15 @@ import { type HttpLimits, SlotPool } from './limits.ts'
 /**
  * Bounds on the memory that large answers take, such as exports and searches of a session with long
  * messages. While one is made it takes several times its size, so only a few are made at once. One that
- * its client does not read stays in memory: beyond a sum of bytes the one that has waited longest is
- * given up, and any that is not read at all for a while.
+ * its client does not read stays in memory: beyond a sum of bytes the caller with the most of them loses
+ * the one that has waited longest, and any that is not read at all for a while is given up.
  */
 export class LargeAnswers {
   readonly #limits: HttpLimits
   readonly #slots: SlotPool
   readonly #waiting: { readonly name: string; readonly begin: (leave: () => void) => void }[] = []
   /** The one that has waited longest comes first. */
-  readonly #unread = new Map<ServerResponse, number>()
-  #unreadBytes = 0
+  readonly #unread = new Map<ServerResponse, { readonly name: string; readonly bytes: number }>()
 
   constructor(limits: HttpLimits) {
     this.#limits = limits
@@ -34,23 +33,24 @@ export class LargeAnswers {
   }
 
   /** Call this when the whole answer was written. */
-  sent(outgoing: ServerResponse, bytes: number): void {
+  sent(outgoing: ServerResponse, name: string, bytes: number): void {
     if (bytes < BYTES_MIN || outgoing.destroyed || outgoing.writableFinished) return
-    this.#unread.set(outgoing, bytes)
-    this.#unreadBytes += bytes
-    outgoing.once('close', () => this.#forget(outgoing))
+    this.#unread.set(outgoing, { name, bytes })
+    outgoing.once('close', () => this.#unread.delete(outgoing))
     // Bytes that the client takes start this time again.
     outgoing.setTimeout(this.#limits.stallMs, () => outgoing.destroy())
-    for (const oldest of this.#unread.keys()) {
-      if (this.#unreadBytes <= this.#limits.unreadBytesMax || oldest === outgoing) break
-      this.#forget(oldest)
+    while (this.#unread.size > 1) {
+      const bytesOf = new Map<string, number>()
+      for (const each of this.#unread.values())
+        bytesOf.set(each.name, (bytesOf.get(each.name) ?? 0) + each.bytes)
+      const sums = [...bytesOf.values()]
+      if (sums.reduce((sum, each) => sum + each, 0) <= this.#limits.unreadBytesMax) break
+      const most = Math.max(...sums)
+      const [oldest] = this.#unread.entries().find(([, of]) => bytesOf.get(of.name) === most) ?? []
+      if (oldest === undefined || oldest === outgoing) break
+      this.#unread.delete(oldest)
       oldest.destroy()
     }
-  }
-
-  #forget(outgoing: ServerResponse): void {
-    this.#unreadBytes -= this.#unread.get(outgoing) ?? 0
-    this.#unread.delete(outgoing)
   }
 
   #beginNext(): void {

@@ -91,7 +91,7 @@ describe('a search', () => {
 describe('other lists', () => {
   it('of mail are asked for by state and place, and continue if they are full', async () => {
     const path = '/v1/sessions/{id}/mailbox'
-    const found = [{ number: 4 }, { number: 7 }]
+    const found = [4, 7].map((number) => ({ number, text: '' }))
     expect((await ask(path, {}, { found })).body).toEqual({ mail: found, next: null })
     const { asked, body } = await ask(path, { state: 'pending', after: 3, limit: 2 }, { found })
     expect([asked, body]).toEqual([
