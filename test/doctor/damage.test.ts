@@ -81,6 +81,12 @@ const DAMAGES: readonly (readonly [what: string, sql: string, kind: string, seve
       'harm',
     ],
     [
+      'a shared prompt holds half a letter',
+      `insert into system_prompts values ('h', cast(x'41ff' as text)); update sessions set system_prompt_hash = 'h'`,
+      'unreadable-text',
+      'harm',
+    ],
+    [
       'a session is its own parent',
       `update sessions set parent_session_id = 'one'`,
       'parent-circle',
@@ -173,6 +179,33 @@ describe('damage that no conversation shows', () => {
     home.exec(sql ?? '')
     home.close()
     expect(await findingsOf(home.path)).toContainEqual([kind, severity])
+  })
+
+  it('is found once: a message has no session id', async () => {
+    const home = healthy()
+    home.exec(`pragma writable_schema = on; update sqlite_schema set sql =
+      replace(sql, 'session_id TEXT NOT NULL', 'session_id TEXT') where name = 'messages';
+      pragma writable_schema = reset; update messages set session_id = null where id = 3`)
+    home.close()
+    expect(await findingsOf(home.path)).toEqual([['nameless-rows', 'risk']])
+    const to = join(dirname(home.path), 'repaired.db')
+    expect((await repairHermes({ path: home.path, to, now: NOW })).changes).toEqual([])
+  })
+
+  it('is found: an id that JavaScript would round to the id of another row', async () => {
+    const home = healthy()
+    home.exec('update messages set id = id + 4611686018427387904 where id > 20')
+    home.close()
+    const { profiles } = await diagnoseHermes(home.path, { now: NOW })
+    expect(profiles.map(({ store }) => store)).toEqual([
+      expect.objectContaining({
+        kind: 'unreadable',
+        problem: expect.stringContaining('impossible id'),
+      }),
+    ])
+    const to = join(dirname(home.path), 'repaired.db')
+    await expect(repairHermes({ path: home.path, to, now: NOW })).rejects.toThrow('impossible id')
+    await expect(bring(home.path, openMemoryStore())).rejects.toThrow('impossible id')
   })
 
   it('is found: an index points to rows that are not there', async () => {

@@ -145,6 +145,31 @@ describe('rows written after the closing', () => {
   })
 })
 
+describe('a closing before the beginning', () => {
+  it.each([11, 26])(
+    'is told as that, and no row of schema %i as one that came too late',
+    async (schema) => {
+      const home = new EmptyHome(folder, schema)
+      const start = 1_790_000_000
+      home.session('root', { started_at: start, ended_at: start - 900, end_reason: 'compression' })
+      home.session('next', { started_at: start + 100, parent_session_id: 'root' })
+      for (const at of [10, 20]) home.row('root', 'user', `said at ${at}`, start + at)
+      home.row('next', 'user', HANDOFF, start + 100.1)
+      home.row('next', 'user', 'said at 20', start + 20)
+      home.close()
+      const { profiles } = await diagnoseHermes(home.path)
+      const faults = profiles[0]?.findings.filter(isFault)
+      expect(faults?.map(({ kind }) => kind)).toEqual(['odd-ending'])
+      expect(faults?.[0]?.explanation).toContain('it ended before it began')
+      const to = join(folder, `backwards-${schema}.db`)
+      expect((await repairHermes({ path: home.path, to })).changes).toEqual([])
+      const report = await bring(home.path, openMemoryStore())
+      expect(report.profiles[0]?.rows).toMatchObject({ in: 4, brought: 3, copies: 1 })
+      expect(report.profiles[0]?.conversations.map(({ restored }) => restored)).toEqual([[]])
+    },
+  )
+})
+
 describe('a circle of parents', () => {
   it('is found, and repaired so that Hermes can write again', async () => {
     for (const schema of [11, 26]) {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { DatabaseSync } from 'node:sqlite'
 import { MESSAGE_COLUMNS, SESSION_COLUMNS } from '../export/schema.ts'
 import type { OpenedStore } from '../read/open.ts'
+import { hasColumns } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
 import { findSearchFaults, type SearchFault } from '../read/search-index.ts'
 import type { TornRoute } from './routes.ts'
@@ -38,7 +39,10 @@ export function readCondition(
     unreadableSessions: unreadableSessions(database, schema),
     nameless: {
       sessions: countOf(database, 'select count(*) as n from "sessions" where id is null'),
-      rows: countOf(database, 'select count(*) as n from "messages" where session_id is null'),
+      rows: countOf(
+        database,
+        `select count(*) as n from "messages" where session_id is null or session_id = ''`,
+      ),
     },
     missingColumns: missingColumns(schema),
   }
@@ -87,7 +91,19 @@ function unreadableSessions(database: DatabaseSync, schema: HermesSchema): reado
   )
   const found: string[] = []
   for (const row of rows.iterate()) if (!isReadable(row['bytes'])) found.push(String(row['id']))
-  return found
+  return [...new Set([...found, ...withUnreadablePrompt(database, schema)])]
+}
+
+/** Hermes reads a session together with the prompt that it shares. */
+function withUnreadablePrompt(database: DatabaseSync, schema: HermesSchema): readonly string[] {
+  const isShared = hasColumns(schema, 'sessions', ['system_prompt_hash'])
+  if (!isShared || !hasColumns(schema, 'system_prompts', ['hash', 'prompt'])) return []
+  const sessions = database.prepare('select id from "sessions" where system_prompt_hash = ?')
+  return database
+    .prepare('select hash, cast(prompt as blob) as bytes from "system_prompts"')
+    .all()
+    .filter((row) => !isReadable(row['bytes']))
+    .flatMap((row) => sessions.all(row['hash'] ?? null).map(({ id }) => String(id)))
 }
 
 /** All texts of a row as one value, without BLOB columns; Hermes reads every column of a row. */

@@ -26,6 +26,8 @@ export interface SessionSurvey {
   handoffs: Sample
   /** Handoffs in the context that say their summary could not be written. */
   torn: Sample
+  /** Its end lies before its beginning and its first row. */
+  isEndedEarly: boolean
   /** Rows written after compaction closed the session. */
   late: Sample
   /** Rows with the same content and time as a row of the parent. */
@@ -162,6 +164,8 @@ export class Surveyor {
     if (row.state === 'live') this.#liveRows += 1
     const survey = this.#sessions.get(row.sessionId)
     if (survey === undefined) {
+      // A row without a session id is counted elsewhere.
+      if (row.sessionId === '') return
       const gone = this.#homeless.get(row.sessionId) ?? NONE
       this.#homeless.set(row.sessionId, sample(gone, row.id))
       return
@@ -233,13 +237,24 @@ function note(survey: SessionSurvey, row: HermesRow, isLed: boolean): void {
     if (isTorn) survey.torn = sample(survey.torn, row.id)
   }
   const { endReason, endedAt } = survey.session
-  const isClosed = endReason === 'compression' && endedAt !== null
+  if (survey.rows === 1) survey.isEndedEarly = isBefore(endedAt, row.at, survey.session.startedAt)
+  const isClosed = endReason === 'compression' && endedAt !== null && !survey.isEndedEarly
   if (isClosed && row.state !== 'rewound' && row.at !== null && row.at > endedAt) {
     survey.late = sample(survey.late, row.id)
   }
   if (row.role === 'assistant' && survey.denials.length < SAMPLE_MAX && soundsForgetful(row.text)) {
     survey.denials = [...survey.denials, { id: row.id, askedId: survey.lastUserId }]
   }
+}
+
+/** Before its beginning and its first row: a stamp that says nothing about when it was closed. */
+export function isBefore(
+  endedAt: number | null,
+  firstAt: number | null,
+  startedAt: number | null,
+): boolean {
+  if (endedAt === null || firstAt === null || startedAt === null) return false
+  return endedAt < startedAt && endedAt < firstAt
 }
 
 const YEARS_SECONDS = 10 * 365 * 86_400
@@ -361,6 +376,7 @@ function blank(session: HermesSession): SessionSurvey {
     bornAfterId: Number.POSITIVE_INFINITY,
     handoffs: NONE,
     torn: NONE,
+    isEndedEarly: false,
     late: NONE,
     carried: NONE,
     doubled: NONE,

@@ -141,7 +141,8 @@ function nameless({ nameless: { sessions, rows } }: Condition): Finding[] {
       certainty: 'certain',
       sessionIds: [],
       title: `${counted(sessions, 'session')} and ${counted(rows, 'message')} have no session id`,
-      explanation: 'Their id is NULL, which no version of Hermes writes. No context shows them.',
+      explanation:
+        'Their id is NULL or empty, which no version of Hermes writes. No context shows them.',
       advice:
         'Importing gives messages without an id a session of their own; sessions without one hold nothing.',
       facts: { sessions, rows },

@@ -33,7 +33,7 @@ function nothingLive({ session, rows, live, archived, rewound }: SessionSurvey):
 
 const REASON = /^[a-z][\w .:-]{0,63}$/i
 
-function oddEnding({ session, rows }: SessionSurvey): Finding[] {
+function oddEnding({ session, rows, isEndedEarly }: SessionSurvey): Finding[] {
   const { id, endReason, endedAt, startedAt } = session
   const problems = [
     ...(endReason !== null && !REASON.test(endReason) ? ['its `end_reason` is not a word'] : []),
@@ -42,6 +42,7 @@ function oddEnding({ session, rows }: SessionSurvey): Finding[] {
       : []),
     ...(endReason === null && endedAt !== null ? ['it has an `ended_at` and no `end_reason`'] : []),
     ...(endedAt !== null && endedAt < 0 ? ['it ended before 1970'] : []),
+    ...(isEndedEarly ? ['it ended before it began'] : []),
   ]
   if (problems.length === 0) return []
   return [

@@ -8,8 +8,10 @@ import { estimateText } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
 import type { ConversationReport } from '../../import-report.ts'
 import { type ImportObstacle, SessionImport, type SessionImporter } from '../../session-importer.ts'
+import { isBefore } from '../diagnose/survey.ts'
 import { type Folded, type FoldedEntry, foldConversation } from '../read/fold.ts'
 import type { RawRow, RawRows } from '../read/raw-rows.ts'
+import type { HermesSession } from '../read/rows.ts'
 import { CallNames } from './call-names.ts'
 import type { Chain } from './chains.ts'
 import { asideOf, type CountMessage, entryOf, handoffOf } from './entry.ts'
@@ -54,12 +56,15 @@ export async function importChain(
   const folded = foldConversation(
     links.map(({ id, session, isBranch }) => ({
       ...{ id, isBranch, parentId: session?.parentId ?? null },
-      closedAt: session?.endReason === 'compression' ? session.endedAt : (wentOnAt.get(id) ?? null),
+      closedAt:
+        session?.endReason === 'compression'
+          ? closingOf(id, session, request)
+          : (wentOnAt.get(id) ?? null),
       rowCount: rowIds(id).length,
       rows: factsOf(rowIds(id), rows),
     })),
   )
-  const startedAt = sessions[0]?.startedAt ?? firstTime(chain, request) ?? 0
+  const startedAt = sessions[0]?.startedAt ?? firstTime(links[0]?.id ?? '', request) ?? 0
   const family = familyOf(model)
   const hand = await importer.take({
     ...{ id: sessionId, agent, limits, rows: folded.rowsIn },
@@ -103,9 +108,18 @@ function* factsOf(ids: Float64Array, rows: RawRows) {
   for (const id of ids) yield rows.factsOf(id)
 }
 
-function firstTime({ links }: Chain, { rows, rowIds }: ChainRequest): number | null {
-  const [row] = rowIds(links[0]?.id ?? '')
+function firstTime(id: string, { rows, rowIds }: ChainRequest): number | null {
+  const [row] = rowIds(id)
   return row === undefined ? null : rows.factsOf(row).at
+}
+
+/** Null: unknown. */
+function closingOf(
+  id: string,
+  { startedAt, endedAt }: Pick<HermesSession, 'startedAt' | 'endedAt'>,
+  request: ChainRequest,
+): number | null {
+  return isBefore(endedAt, firstTime(id, request), startedAt) ? null : endedAt
 }
 
 export type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 'title'>

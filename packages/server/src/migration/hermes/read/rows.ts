@@ -115,9 +115,7 @@ export function* scanMessages(
   const statement = prepareArrays(database, `${selectMessages(schema)} order by id`)
   let lastId = Number.NEGATIVE_INFINITY
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
-    // A damaged B-tree may contain cycles.
-    if (Number(row[0]) < lastId) throw outOfOrder(path, Number(row[0]))
-    lastId = Number(row[0])
+    lastId = nextId(row[0], lastId, path)
     yield hermesRow(row)
   }
 }
@@ -153,10 +151,8 @@ export function* scanOwners(
   )
   let lastId = Number.NEGATIVE_INFINITY
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
-    const id = Number(row[0])
-    if (id < lastId) throw outOfOrder(path, id)
-    lastId = id
-    yield { id, sessionId: columnText(row[1]) ?? '' }
+    lastId = nextId(row[0], lastId, path)
+    yield { id: lastId, sessionId: columnText(row[1]) ?? '' }
   }
 }
 
@@ -205,11 +201,16 @@ function otherNamesOf(calls: readonly CallNames[] | null): ReadonlyMap<string, s
   return others.length === 0 ? null : new Map(others.map(([id, other]) => [other, id]))
 }
 
-function outOfOrder(path: string, id: number): HermesStoreError {
-  return new HermesStoreError({
+/** A damaged B-tree may contain cycles; an id beyond the exact numbers would name another row. */
+function nextId(value: SQLOutputValue | undefined, lastId: number, path: string): number {
+  const id = Number(value)
+  const problem =
+    id < lastId ? 'is not in order at' : Number.isSafeInteger(id) ? null : 'has the impossible'
+  if (problem === null) return id
+  throw new HermesStoreError({
     path,
     verdict: 'damaged',
-    problem: `its table of messages is not in order at id ${id}. Look for a backup.`,
+    problem: `its table of messages ${problem} id ${value}. Look for a backup.`,
   })
 }
 

@@ -116,7 +116,7 @@ it('tells damage of the file', () => {
     "nameless-rows: risk, certain, of no session
     null to null by the store; 0 rows; no evidence
     1 session and 0 messages have no session id
-    Their id is NULL, which no version of Hermes writes. No context shows them.
+    Their id is NULL or empty, which no version of Hermes writes. No context shows them.
     Importing gives messages without an id a session of their own; sessions without one hold nothing.
     {"sessions":1,"rows":0}"
   `)
