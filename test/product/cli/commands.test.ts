@@ -24,7 +24,7 @@ let server: Served
 
 beforeAll(async () => {
   place = cliPlace()
-  server = await place.serve()
+  server = await place.serve([], { THROUGHLINE_COMPACTION_WARN_FROM: '1' })
 })
 afterAll(() => place.close())
 
@@ -342,6 +342,7 @@ describe('throughline compact --session', () => {
 
     const asked = await place.run(['compact', '--session', 'long', '--wait', '--json'])
     expect(asked.exitCode).toBe(0)
+    expect(asked.stderr).toContain('note: This conversation has now been compacted once')
     const made = lines(asked)[0]?.['compaction'] as { entry: number; state: string }
     expect(made.state).toBe('committed')
     const [snapshot, now] = await place.all([

@@ -165,6 +165,7 @@ function reportOutcome(session: Session, made: CompactionView | null): number {
       ? ''
       : `, ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens`
   printNotice(`Compacted: a handoff replaces entries 1 to ${made.covers}${sizes}.`)
+  if (made.warning !== null) printNotice(`note: ${made.warning}`)
   return EXIT.done
 }
 
