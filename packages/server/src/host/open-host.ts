@@ -15,7 +15,7 @@ import type { Config } from './config/schema/schema.ts'
 import type { StoreFlags } from './flags.ts'
 import { runtimeTerms } from './from-config.ts'
 import { type OpenLogger, openLogger } from './open-logger.ts'
-import { mayLackCommits, openStore } from './open-store.ts'
+import { findBehind, mayLackCommits, openStore } from './open-store.ts'
 import { leftFolder, programEnvironment } from './operating-system.ts'
 import {
   auditFolder,
@@ -23,6 +23,7 @@ import {
   checkExists,
   checkOwn,
   checkOwnLogs,
+  logsIn,
   storeRequest,
 } from './store-selection.ts'
 
@@ -74,6 +75,7 @@ export async function openHost(
     }
     const store = await openStore(config.store, process.env, besideStore(config.store.url))
     closers.push(() => store.close())
+    if (terms.runs) await warnOfOldCopy(store, config.store.url, logger)
     const model = await startStandIn(config)
     if (model !== null) closers.push(() => model.close())
     const audit = terms.runs ? openAudit(config, logger) : NO_AUDIT
@@ -118,6 +120,15 @@ export async function openHost(
     await close()
     throw error
   }
+}
+
+async function warnOfOldCopy(store: Store, url: string, logger: Logger): Promise<void> {
+  const behind = await findBehind(store, url, logsIn(auditFolder(url)))
+  if (behind.length === 0) return
+  logger.error(
+    { store: url, sessions: behind.length, first: behind[0] },
+    'the audit logs record later messages than the store holds: an older copy was put in its place (throughline doctor)',
+  )
 }
 
 function loggingOf({ logging }: Config, isTalk: true | undefined): Config['logging'] {

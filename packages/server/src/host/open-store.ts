@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
+import { findBehindLogs } from '#core/audit/behind-logs'
 import { makeFolder } from '#core/base/files/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
@@ -96,6 +97,18 @@ export async function readLoss(
  */
 export function mayLackCommits({ url }: Config['store']): boolean {
   return !isServer(url) && lacksEvidence(resolveFile(url))
+}
+
+/**
+ * Sessions that lack what the audit logs record. Not in a server's store: each host has its own anchor
+ * there, which no old copy brings along.
+ */
+export async function findBehind(
+  store: Store,
+  url: string,
+  logs: readonly string[],
+): Promise<readonly string[]> {
+  return isServer(url) ? [] : await findBehindLogs(store, logs)
 }
 
 /** Continues with the store as it is and gives up commits that only the files beside it record. */
