@@ -12,6 +12,7 @@ import {
   checkString,
   checkText,
   checkTokens,
+  show,
 } from './option-checks.ts'
 import { ThroughlineError } from './throughline-error.ts'
 
@@ -162,4 +163,13 @@ describe('an option', () => {
   ])('%s', (_, check, problem) => {
     expect(told(check)).toBe(problem)
   })
+})
+
+it('a value of a wrong kind is shown in a few words', () => {
+  const values = [() => 5, Promise.resolve(), [], {}, null, undefined, 5n, 'a"b', 'x'.repeat(59)]
+  expect(values.map(show)).toEqual([
+    ...['a function', 'a promise (await it first)', 'an array', 'an object', 'null'],
+    ...['undefined', '5', '"a\\"b"', `"${'x'.repeat(59)}…`],
+  ])
+  expect(show('x'.repeat(58))).toBe(`"${'x'.repeat(58)}"`)
 })

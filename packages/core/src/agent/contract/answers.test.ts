@@ -1,42 +1,19 @@
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openMemoryStore } from '../../store/memory/open.ts'
-import { openAgent } from '../agent.ts'
-import type { AgentSession, DurableAgent, OpenAgentOptions, SessionEvent } from '../agent-types.ts'
+import {
+  type Chat,
+  type ChatStep,
+  lastText,
+  open,
+  said,
+} from '../../../../../test/library/agents.ts'
+import type { AgentSession, SessionEvent } from '../agent-types.ts'
 import { tool } from '../tool.ts'
-import type { Format } from '../typed-formats/format.ts'
-import { type OpenAIChat, openaiChat } from '../typed-formats/openai.ts'
 
-type Chat = Format<OpenAIChat>
-type Session = AgentSession<Chat>
-
-const opened: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close()
-})
-
-async function open(more: Partial<OpenAgentOptions<Chat>> = {}): Promise<DurableAgent<Chat>> {
-  const store = more.store ?? openMemoryStore()
-  const agent = await openAgent({
-    ...{ name: 'mine', format: openaiChat, contextWindow: 32_000, retry: { attempts: 1 } },
-    ...{ step: ({ request }) => said(`Heard: ${lastText(request.messages)}`), ...more, store },
-  })
-  opened.push(async () => {
-    await agent.close()
-    await store.close()
-  })
-  return agent
-}
-
-const said = (content: string) => ({ role: 'assistant' as const, content })
 const asked = (content: string) => ({ role: 'user' as const, content })
+const hears = (step: ChatStep) => said(`Heard: ${lastText(step)}`)
 
-function lastText(messages: readonly ChatCompletionMessageParam[]): string {
-  return String(messages.at(-1)?.content)
-}
-
-async function eventsOf(session: Session, after = 0): Promise<SessionEvent[]> {
+async function eventsOf(session: AgentSession<Chat>, after = 0): Promise<SessionEvent[]> {
   const events: SessionEvent[] = []
   for await (const event of session.events({ after })) {
     events.push(event)
@@ -56,18 +33,15 @@ const PARAMETERS = {
   ...{ properties: { at: { type: 'string' } }, required: ['at'] },
 }
 
+const look = tool({
+  ...{ description: 'Looks.', input: z.object({ at: z.string() }) },
+  execute: ({ at }) => `Saw ${at}.`,
+})
+
 /** An agent whose model looks when it is told to, and a session with two turns. */
 async function openTalk() {
-  const look = tool({
-    ...{ description: 'Looks.', input: z.object({ at: z.string() }) },
-    execute: ({ at }) => `Saw ${at}.`,
-  })
-  const agent = await open({
-    ...{ tools: { look }, system: 'Be brief.' },
-    step: ({ request }) => {
-      const text = lastText(request.messages)
-      return text === 'Look.' ? CALLING : said(`Heard: ${text}`)
-    },
+  const agent = await open((step) => (lastText(step) === 'Look.' ? CALLING : hears(step)), {
+    tools: { look },
   })
   const session = agent.session('ana')
   const first = await session.ask('Look.', { key: 'k1' })
@@ -220,7 +194,7 @@ describe('a session with two turns', () => {
 
 describe('a long session', () => {
   it('has a history of more entries than are read at once', async () => {
-    const agent = await open()
+    const agent = await open(hears)
     const session = agent.session('ana')
     await session.ask('Before.')
     const made = Array.from({ length: 450 }, (_, at) => said(`Step ${at}.`))
@@ -229,7 +203,7 @@ describe('a long session', () => {
     })
     const steps = made.map(({ content }) => content)
     const texts = async (query = {}) =>
-      (await session.history(query)).map(({ messages }) => lastText(messages ?? []))
+      (await session.history(query)).map(({ messages }) => messages?.at(-1)?.content)
     expect(await texts()).toEqual(steps.slice(400))
     const all = ['Before.', 'Heard: Before.', 'Many.', ...steps]
     expect(await texts({ limit: 1_000 })).toEqual(all)
@@ -238,18 +212,10 @@ describe('a long session', () => {
   })
 
   it('answers with all messages of a turn, and those of no other', async () => {
-    const look = tool({
-      ...{ description: 'Looks.', input: z.object({ at: z.string() }) },
-      execute: ({ at }) => `Saw ${at}.`,
-    })
     const calls = Array.from({ length: 250 }, (_, at) => ({ ...CALL, id: `c${at}` }))
     const calling = { ...CALLING, tool_calls: calls }
-    const agent = await open({
+    const agent = await open((step) => (lastText(step) === 'Look.' ? calling : hears(step)), {
       ...{ tools: { look }, contextWindow: 200_000 },
-      step: ({ request }) => {
-        const text = lastText(request.messages)
-        return text === 'Look.' ? calling : said(`Heard: ${text}`)
-      },
     })
     const session = agent.session('ana')
     await session.ask('Before.')

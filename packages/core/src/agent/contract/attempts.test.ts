@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { show } from '../../base/option-checks.ts'
 import { ThroughlineError } from '../../base/throughline-error.ts'
 import {
   ContextTooLongError,
@@ -65,15 +64,6 @@ describe('an error of a step', () => {
       throw new Error('no disk')
     }
     expect(callListener('no key', 'onError', listen)).toBe('no key (And "onError" threw: no disk)')
-  })
-
-  it('shows a value of a wrong kind in a few words', () => {
-    const values = [() => 5, Promise.resolve(), [], {}, null, undefined, 5n, 'a"b', 'x'.repeat(59)]
-    expect(values.map(show)).toEqual([
-      ...['a function', 'a promise (await it first)', 'an array', 'an object', 'null'],
-      ...['undefined', '5', '"a\\"b"', `"${'x'.repeat(59)}…`],
-    ])
-    expect(show('x'.repeat(58))).toBe(`"${'x'.repeat(58)}"`)
   })
 })
 

@@ -1,26 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { openMemoryStore } from '../../store/memory/open.ts'
-import { openAgent } from '../agent.ts'
+import { describe, expect, it } from 'vitest'
+import { type Chat, open as openAgent, said } from '../../../../../test/library/agents.ts'
 import type { AgentSession, DurableAgent, OpenAgentOptions } from '../agent-types.ts'
-import type { Format } from '../typed-formats/format.ts'
-import { type OpenAIChat, openaiChat } from '../typed-formats/openai.ts'
 
-type Chat = Format<OpenAIChat>
 type Session = AgentSession<Chat>
 
-const opened: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close()
-})
-
-async function open(more: Partial<OpenAgentOptions<Chat>> = {}): Promise<DurableAgent<Chat>> {
-  const agent = await openAgent({
-    ...{ store: openMemoryStore(), name: 'mine', format: openaiChat, contextWindow: 32_000 },
-    ...{ step: () => ({ role: 'assistant' as const, content: 'Noted.' }), ...more },
-  })
-  opened.push(() => agent.close())
-  return agent
-}
+const open = (more: Partial<OpenAgentOptions<Chat>> = {}) =>
+  openAgent(more.step ?? (() => said('Noted.')), more)
 
 describe('a wrong option of an agent', () => {
   it.each<[object, string, string]>([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkBudget, ENVELOPE_TOKENS, SECTION_SHARES, SECTION_TOKENS_MAX } from './defaults.ts'
+import { checkBudget } from './defaults.ts'
 
 const TOKENS = [
   ...['windowTokens', 'outputTokensMax', 'targetTokens', 'keepTokens', 'userTokens'],
@@ -28,14 +28,4 @@ it('a budget is checked: numbers of tokens, of messages, and shares', () => {
   expect(told({ windowTokens: 0 })).toContain('"budget.windowTokens" is 0')
   expect(told({ keepTokens: 0, targetTokens: 0 })).toBe('taken')
   expect(told({ keep: 1 })).toContain('keep')
-})
-
-it('the sections of a context have their most tokens, and their shares of a small one', () => {
-  expect(SECTION_TOKENS_MAX).toEqual({
-    ...{ keep: 20_000, user: 20_000, ledger: 2_000, summary: 8_000, files: 800, tasks: 800 },
-  })
-  expect(SECTION_SHARES).toEqual({
-    ...{ keep: 0.3, user: 0.14, ledger: 0.24, summary: 0.24, files: 0.04, tasks: 0.04 },
-  })
-  expect(ENVELOPE_TOKENS).toBe(190)
 })
