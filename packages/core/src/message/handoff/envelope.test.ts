@@ -4,7 +4,6 @@ import type { Message, UserMessage } from '../message.ts'
 import { textOf } from '../text.ts'
 import { findHandoff, writeEnvelope } from './envelope.ts'
 import type { Handoff } from './handoff.ts'
-import { NOTES_PIN, pinNameProblem } from './pinned.ts'
 
 const full: Handoff = handoffOf({
   by: 'model',
@@ -126,15 +125,5 @@ describe('the envelope of a handoff', () => {
   it('is not recognized in tool results and replies', () => {
     const messages: Message[] = [user('hi'), assistant(textOf(writeEnvelope(full)))]
     expect(findHandoff(messages)).toBe(messages)
-  })
-})
-
-describe('pinNameProblem', () => {
-  it('accepts ids, except the name of the pin with the agent’s notes', () => {
-    expect(['a', 'A-1_b', 'x'.repeat(64)].map(pinNameProblem)).toEqual([null, null, null])
-    expect(pinNameProblem(NOTES_PIN)).toContain('reserved for the notes')
-    for (const name of ['', 'a b', 'a.b', 'x'.repeat(65)]) {
-      expect(pinNameProblem(name)).toContain('1 to 64 letters')
-    }
   })
 })

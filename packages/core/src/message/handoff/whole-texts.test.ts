@@ -134,10 +134,12 @@ describe('a pin', () => {
 
   it('has a name like an id, and not that of the notes', () => {
     const wrong = 'a pin name has 1 to 64 letters, digits, "_" or "-"'
-    expect(['', 'a b', 'memory', 'Memory'].map(pinNameProblem)).toEqual([
-      ...[wrong, wrong, 'the name "memory" is reserved for the notes of the agent; choose another'],
-      null,
-    ])
+    const refused = ['', 'a b', 'a.b', 'x'.repeat(65)]
+    expect(refused.map(pinNameProblem)).toEqual(refused.map(() => wrong))
+    expect(['A-1_b', 'x'.repeat(64), 'Memory'].map(pinNameProblem)).toEqual([null, null, null])
+    expect(pinNameProblem('memory')).toBe(
+      'the name "memory" is reserved for the notes of the agent; choose another',
+    )
   })
 })
 

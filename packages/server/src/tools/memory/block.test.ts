@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { entryNumber, sessionId } from '#core/base/ids'
 import { PROPOSED } from '#core/store/operational-rows'
 import { blockMayRepeat, mayRepeat, memoryBlock } from './block.ts'
-import { readTurnStart } from './turn-start.ts'
 
 const ADA = sessionId('s-ada')
 const note = (id: string, text: string, number?: number) => ({
@@ -45,23 +44,4 @@ it('only lines of notes name an origin', () => {
   expect(blockMayRepeat('[a, from s-ada #5] x', of('all'))).toBe(false)
   expect(blockMayRepeat('- [a, from s-ada #5]', of('all'))).toBe(false)
   expect(blockMayRepeat('x\n- [a, from s-ada #5] y', of('all'))).toBe(true)
-})
-
-it('a turn starts behind the newest entry of an earlier one, as far as a page shows', async () => {
-  const entry = (number: number, kind: string, turn: number) => ({ number, kind, meta: { turn } })
-  const asked: unknown[] = []
-  const startOf = async (at: number, ...entries: object[]) => {
-    const readEntries = async (query: unknown) => asked.push(query) && entries
-    const call = { sessionId: ADA, entry: at, turn: 3 }
-    return await readTurnStart({ readEntries } as never, call as never)
-  }
-  const earlier = [entry(1, 'input', 0), entry(2, 'assistant', 2), entry(3, 'turn', 2)]
-  expect(await startOf(6, ...earlier, entry(4, 'input', 0), entry(5, 'assistant', 3))).toBe(4)
-  expect(await startOf(6, entry(2, 'assistant', 2), entry(3, 'result', 2))).toBe(3)
-  expect(await startOf(6, entry(5, 'assistant', 3), entry(6, 'turn', 3))).toBe(1)
-  expect(await startOf(1_000)).toBe(501)
-  expect(asked).toEqual([
-    ...Array.from({ length: 3 }, () => ({ sessionId: ADA, from: 1, to: 6 })),
-    { sessionId: ADA, from: 501, to: 1_000 },
-  ])
 })

@@ -16,7 +16,13 @@ it.each([
   ['every -5', undefined],
   ['every 1.5', undefined],
   ['each 5', undefined],
-  ['cron UTC 0 9 * * *', cron('0 9 * * *')],
+  ['every', undefined],
+  ['every x', undefined],
+  ['held 4', undefined],
+  ['', undefined],
+  ['cron UTC', undefined],
+  ['cron No/Where 0 9 * * *', undefined],
+  ['cron Europe/Berlin 0 9 * * 1-5', cron('0 9 * * 1-5', 'Europe/Berlin')],
   ['cron UTC 0 9 * *', undefined],
   ['cron UTC 0 0 9 * * *', undefined],
 ])('%j is read as %j', (text, repeat) => {
@@ -57,6 +63,17 @@ it.each([
   [5_000, 5_000, 6_000],
 ])('every second, due at %i, is first due after %i at %i', (dueAt, after, first) => {
   expect(firstDue(every, dueAt, after)).toBe(first)
+})
+
+it('9 a.m. stays 9 a.m. across daylight saving time [fault 75]', () => {
+  const nine = cron('0 9 * * *', 'Europe/Berlin')
+  const days = [Date.parse('2026-03-28T00:00:00Z')]
+  for (let day = 0; day < 3; day++) days.push(nextDue(nine, 0, days.at(-1) ?? 0) ?? 0)
+  expect(days.slice(1).map((day) => new Date(day).toISOString())).toEqual([
+    '2026-03-28T08:00:00.000Z',
+    '2026-03-29T07:00:00.000Z',
+    '2026-03-30T07:00:00.000Z',
+  ])
 })
 
 it('a cron text has its times whatever was due before', () => {

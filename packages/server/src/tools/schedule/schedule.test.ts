@@ -3,7 +3,6 @@ import type { JsonObject } from '#core/base/json'
 import type { Store } from '#core/store/contract'
 import { DamagedRowError, StoreBusyError } from '#core/store/errors'
 import { ToolHost } from '../../../../../test/support/tool-host.ts'
-import { cronProblem, nextDue, readRepeat, writeRepeat } from './repeat.ts'
 import { scheduleTool } from './schedule.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -293,41 +292,5 @@ describe('the scheduler', () => {
     new Scheduler({ store, clock, pollMs: 10_000, onFired, onCrash }).start()
     await host.pass(60_000)
     expect(fired).toEqual([full, free])
-  })
-})
-
-describe('nextDue', () => {
-  const at = (text: string) => Date.parse(text)
-  const cron = (pattern: string, timezone: string) => ({ kind: 'cron', pattern, timezone }) as const
-
-  it('keeps 9 a.m. at 9 a.m. across daylight saving time [fault 75]', () => {
-    const nine = cron('0 9 * * *', 'Europe/Berlin')
-    const days = [at('2026-03-28T00:00:00Z')]
-    for (let day = 0; day < 3; day++) days.push(nextDue(nine, 0, days.at(-1) ?? 0) ?? 0)
-    expect(days.slice(1).map((day) => new Date(day).toISOString())).toEqual([
-      '2026-03-28T08:00:00.000Z',
-      '2026-03-29T07:00:00.000Z',
-      '2026-03-30T07:00:00.000Z',
-    ])
-  })
-
-  it('is after the given moment, on the grid of the first time', () => {
-    const hourly = { kind: 'every', everyMs: 3_600_000 } as const
-    expect(nextDue(hourly, 1_000, 1_000)).toBe(3_601_000)
-    expect(nextDue(hourly, 1_000, 3_601_000)).toBe(7_201_000)
-    expect(nextDue(hourly, 1_000, 9_999_999)).toBe(10_801_000)
-  })
-
-  it('parses its own output, and nothing else', () => {
-    for (const repeat of [
-      { kind: 'every', everyMs: 60_000 } as const,
-      cron('0 9 * * 1-5', 'Europe/Berlin'),
-    ]) {
-      expect(readRepeat(writeRepeat(repeat))).toEqual(repeat)
-    }
-    for (const text of ['', 'every', 'every x', 'cron UTC', 'held 4', 'cron No/Where 0 9 * * *']) {
-      expect(readRepeat(text)).toBeUndefined()
-    }
-    expect(cronProblem(cron('0 9 * * *', 'Europe/Berlin'))).toBeNull()
   })
 })

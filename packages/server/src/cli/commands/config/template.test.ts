@@ -46,12 +46,3 @@ describe('configTemplate', () => {
     expect(config.compaction.softShare).toBe(0.75)
   })
 })
-
-describe('findChoices', () => {
-  it('offers providers with a key, then the stand-in', async () => {
-    const env = { ...NO_OLLAMA, OPENAI_API_KEY: 'x', GEMINI_API_KEY: ' ', ANTHROPIC_API_KEY: 'x' }
-    const providers = (await findChoices(env)).map(({ provider }) => provider)
-    expect(providers).toEqual(['anthropic', 'openai-responses', 'stand-in'])
-    expect((await findChoices(NO_OLLAMA)).map(({ provider }) => provider)).toEqual(['stand-in'])
-  })
-})

@@ -1,50 +1,55 @@
 import { expect, it } from 'vitest'
+import { create, newOperation } from '#core/store/contract-suite/bench'
+import { openMemoryStore } from '#core/store/memory/open'
+import { modelUsageOf } from '../../../runtime/usage.ts'
 import { unpricedModels, unpricedText } from './prices-hint.ts'
 
-const session = (id: string, unpricedCalls: number) => ({ id, usage: { unpricedCalls } }) as never
+type Calls = readonly (readonly [route: string, cost: number | null])[]
 
-/** The models without a price, and which calls were read for them. */
-async function models(
-  sessions: readonly never[],
-  calls: Readonly<Record<string, readonly (readonly [string, number | null])[]>>,
-) {
-  const asked: unknown[] = []
-  const store = {
-    readAttempts: async (query: { sessionId: string }) => {
-      asked.push(query)
-      return (calls[query.sessionId] ?? []).map(([modelRoute, cost]) => ({ modelRoute, cost }))
-    },
+/** The models without a price in a store whose sessions made these calls, the newest last. */
+async function models(...sessions: readonly Calls[]): Promise<readonly string[]> {
+  const store = openMemoryStore()
+  const listed: Parameters<typeof unpricedModels>[1][number][] = []
+  for (const calls of sessions) {
+    const id = await create(store)
+    for (const [at, [modelRoute, cost]] of calls.entries()) {
+      await store.recordAttempt({
+        ...{ id: newOperation(), sessionId: id, task: 'turn', modelRoute, cost, at },
+        ...{ outcome: 'answered', inputTokens: 1, outputTokens: 1 },
+      })
+    }
+    listed.push({ id, usage: modelUsageOf(await store.sumAttempts({ sessionId: id, since: 0 })) })
   }
-  return { found: await unpricedModels(store as never, sessions), asked }
+  return await unpricedModels(store, listed)
 }
 
-it('names the models of calls without a price, by their newest hundred calls', async () => {
-  const calls = {
-    a: [
+it('names each model without a price once, without its provider and place', async () => {
+  expect(
+    await models([
+      ['local/org/big@a@b', null],
       ['openai/gpt-x@here', null],
-      ['openai/gpt-y@here', 5],
-      ['claude/claude-z', null],
-    ],
-    c: [
-      ['openai/gpt-x@there', null],
-      ['local/a/b@c@d', null],
       ['bare', null],
-    ],
-  } as const
-  const { found, asked } = await models([session('a', 1), session('b', 0), session('c', 2)], calls)
-  expect(found).toEqual(['gpt-x', 'claude-z', 'a/b@c'])
-  const query = { since: 0, limit: 100 }
-  expect(asked).toEqual([
-    { sessionId: 'a', ...query },
-    { sessionId: 'c', ...query },
-  ])
-  expect((await models([session('d', 1)], { d: [['bare', null]] })).found).toEqual(['bare'])
+      ['openai/priced', 1],
+      ['claude/gpt-x', null],
+    ]),
+  ).toEqual(['gpt-x', 'bare', 'org/big@a'])
 })
 
-it('looks at ten sessions at most', async () => {
-  const many = Array.from({ length: 12 }, (_, at) => session(`s${at}`, 1))
-  const { found, asked } = await models([session('free', 0), ...many], {})
-  expect([found, asked.length]).toEqual([[], 10])
+it('names three models at most, the newest', async () => {
+  expect(await models(['1', '2', '3', '4'].map((name) => [`p/${name}`, null]))).toEqual([
+    ...['4', '3', '2'],
+  ])
+})
+
+it('looks at the newest hundred calls of ten sessions that have one without a price', async () => {
+  const old: Calls = [['p/old', null]]
+  const later = (count: number): Calls => Array.from({ length: count }, () => ['p/priced', 1])
+  expect(await models([...old, ...later(99)])).toEqual(['old'])
+  expect(await models([...old, ...later(100)])).toEqual([])
+  const nine = Array.from({ length: 9 }, (): Calls => [['p/a', null]])
+  const b: Calls = [['p/b', null]]
+  expect(await models(later(1), ...nine, b)).toEqual(['a', 'b'])
+  expect(await models([['p/a', null]], ...nine, b)).toEqual(['a'])
 })
 
 it.each([

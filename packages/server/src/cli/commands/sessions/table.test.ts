@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '#core/base/ids'
 import type { SessionSummary } from '../../../runtime/runtime.ts'
 import { noPaint, type Paint } from '../../terminal/colours.ts'
-import { unpricedModels, unpricedText } from './prices-hint.ts'
 import { drawSessions } from './table.ts'
 
 const USAGE = {
@@ -135,51 +134,5 @@ describe('drawSessions in a narrow terminal', () => {
     expect(lines(30, sessions.slice(1)).map((line) => line.split(' ')[0])).toEqual([
       ...['SESSION', 'ses_aaaaaaaa', 'ses_c'],
     ])
-  })
-})
-
-describe('unpricedModels', () => {
-  const unpriced = { usage: { ...USAGE, unpricedCalls: 1 } }
-  const store = (routes: Readonly<Record<string, readonly [string, number | null][]>>) => ({
-    readAttempts: async ({ sessionId: id = '' }: { readonly sessionId?: string }) =>
-      (routes[id] ?? []).map(([modelRoute, cost]) => ({ modelRoute, cost })) as never,
-  })
-  const found = (routes: Parameters<typeof store>[0], sessions = Object.keys(routes)) =>
-    unpricedModels(
-      store(routes),
-      sessions.map((id) => ({ id: sessionId(id), ...unpriced })),
-    )
-
-  it('names each model without a price once, without its provider and place', async () => {
-    const a = [
-      ...([
-        ['openai/gpt-x@api.example', null],
-        ['local/org/big', null],
-      ] as const),
-      ...([
-        ['openai/gpt-x@other.example', null],
-        ['openai/priced', 0.1],
-      ] as const),
-    ].map(([route, cost]) => [route, cost] as [string, number | null])
-    expect(await found({ a })).toEqual(['gpt-x', 'org/big'])
-  })
-
-  it('names three models at most, and looks only at calls without a price', async () => {
-    const a: [string, null][] = ['p/1', 'p/2', 'p/3', 'p/4'].map((route) => [route, null])
-    expect(await found({ a })).toEqual(['1', '2', '3'])
-    const priced = [{ id: sessionId('a'), usage: USAGE }]
-    expect(await unpricedModels(store({ a }), priced)).toEqual([])
-  })
-
-  it('reads ten sessions at most', async () => {
-    const ids = Array.from({ length: 11 }, (_, at) => `s${at}`)
-    const last = (at: number) => found({ [`s${at}`]: [['p/m', null]] }, ids)
-    expect([await last(9), await last(10)]).toEqual([['m'], []])
-  })
-
-  it('names the models in quotes, or says that there are some', () => {
-    expect(unpricedText(['a'])).toContain('known for "a", so its calls are not included. Set')
-    expect(unpricedText(['a', 'b'])).toContain('known for "a", "b", so their calls are not')
-    expect(unpricedText([])).toContain('no price is known for some models, so their calls')
   })
 })
