@@ -9,7 +9,6 @@ import { repairHermes } from '../../packages/server/src/migration/hermes/repair/
 import { EmptyHome } from './homes/empty-home.ts'
 import { bring } from './judges/bring.ts'
 
-/** JSON as Python's own `json.dumps` printed it, copied from its output. */
 const folder = mkdtempSync(join(tmpdir(), 'throughline-python-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -17,7 +16,10 @@ const START = 1_790_000_000
 const NOW = (START + 86_400) * 1_000
 const HANDOFF = '[CONTEXT COMPACTION — REFERENCE ONLY] so far'
 
-/** Hermes begins the file with a note; `estimated_cost_usd` is a float, which may be NaN. */
+/**
+ * As Python's own `json.dumps` printed it. Hermes begins the file with a note; `estimated_cost_usd` is a
+ * float, which may be NaN.
+ */
 const ROUTES = `{
   "_README": "LEGACY MIRROR of the gateway routing index (the primary copy lives in the gateway_routing table in ~/.hermes/state.db).",
   "agent:main:telegram:dm:1": {

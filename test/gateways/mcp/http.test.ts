@@ -66,7 +66,7 @@ interface Asked {
   readonly method?: string
 }
 
-/** A server with the tool `one`, by hand; what `handle` has answered is left to it. */
+/** A hand-written server with the tool `one`; it answers what `handle` does not. True: `handle` answered. */
 async function byHand(
   handle: (request: IncomingMessage, response: ServerResponse, asked: Asked) => boolean,
 ): Promise<string> {

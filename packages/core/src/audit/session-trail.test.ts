@@ -22,7 +22,7 @@ const compaction = (facts: Partial<OperationFacts> = {}): OperationFacts => ({
 })
 const waiting = (lane: string, ...numbers: number[]) => numbers.map((number) => ({ number, lane }))
 
-/** The lines after the acquisition, or with it, as they are written for these calls. */
+/** The lines that these calls write. */
 function written(acts: (trail: SessionTrail) => void, abandoned: string | null = null) {
   const lines: NewAuditLine[] = []
   acts(new SessionTrail({ write: (line) => lines.push(line) }, LEASE, abandoned))

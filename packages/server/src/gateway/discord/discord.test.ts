@@ -13,7 +13,7 @@ afterEach(async () => {
 
 type Answer = readonly [status: number, body?: object]
 
-/** The platform without its gateway, and Discord's other half, which answers as the table says. */
+/** The platform without its connection, and a server in Discord's place that answers as the table says. */
 async function open(
   answers: Readonly<Record<string, readonly Answer[]>> = {},
   terms: Partial<DiscordTerms> = {},

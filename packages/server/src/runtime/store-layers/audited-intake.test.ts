@@ -1,56 +1,75 @@
 import { expect, it } from 'vitest'
-import type { Store } from '#core/store/contract'
+import type { NewAuditLine } from '#core/audit/log/line'
+import { entryNumber, mailNumber, sessionId } from '#core/base/ids'
+import {
+  expectKind,
+  LIMITS,
+  newOperation,
+  StoreFixture,
+  said,
+} from '#core/store/contract-suite/bench'
+import { openMemoryStore } from '#core/store/memory/open'
 import { auditedIntake } from './audited-intake.ts'
 
-const born = (id: string, reason: string) => ({
-  ...{ kind: 'session created', sessionId: id, operationId: 'o1', entry: 0, reason },
-})
-const mailbox = { from: 3, to: 3 }
-const admitted = (reason: string) => ({
-  kind: 'message admitted',
-  sessionId: 's1',
-  mailbox,
-  reason,
-})
-const created = { kind: 'created', session: { id: 's1' } }
-const duplicate = { kind: 'duplicate', sessionId: 's1', mail: 3 }
+const A = sessionId('a')
+const made = { limits: LIMITS, policy: 'steer' } as const
+const message = { to: { sessionId: A }, source: 'chat', lane: 'user', tokens: 1 } as const
 
-it.each<[keyof Store, object, object, readonly object[]]>([
-  ['createSession', { operation: 'o1' }, created, [born('s1', 'created')]],
-  ['createSession', { operation: 'o1' }, { kind: 'exists' }, []],
-  [
-    'startAfresh',
-    { operation: 'o1' },
-    { kind: 'started', sessionId: 's1' },
-    [born('s1', 'afresh')],
-  ],
-  ['startAfresh', { operation: 'o1' }, duplicate, []],
-  ['fork', { operation: 'o1' }, { ...created, kind: 'forked' }, [born('s1', 'forked')]],
-  ['fork', { operation: 'o1' }, duplicate, []],
-  ['admit', { lane: 'user' }, { kind: 'admitted', sessionId: 's1', mail: 3 }, [admitted('user')]],
-  ['admit', { lane: 'user' }, duplicate, []],
-  ['fireSchedule', {}, { kind: 'fired', sessionId: 's1', mail: 3 }, [admitted('notification')]],
-  ['fireSchedule', {}, { kind: 'full' }, []],
-  [
-    'withdraw',
-    { sessionId: 's1', mail: 3 },
-    { kind: 'withdrawn' },
-    [{ kind: 'message withdrawn', sessionId: 's1', mailbox, reason: 'withdrawn' }],
-  ],
-  ['withdraw', { sessionId: 's1', mail: 3 }, { kind: 'not-pending' }, []],
-])('%s of %j with the outcome %j writes its line', async (verb, request, outcome, lines) => {
-  const asked: unknown[] = []
-  const run = async (given: unknown) => {
-    asked.push(given)
-    return outcome
-  }
-  const written: unknown[] = []
-  const other = async () => 'as before'
-  const log = { write: (line: unknown) => void written.push(line) }
-  const store = { [verb]: run, findSession: other } as unknown as Store
-  const audited = auditedIntake(store, log as never)
-  const method = audited[verb] as (request: object) => Promise<unknown>
-  expect(await method(request)).toBe(outcome)
-  expect([asked, written]).toEqual([[request], lines])
-  expect(audited.findSession).toBe(other)
+/** A store with the session `a`, and the lines that were written since. */
+async function open() {
+  const lines: NewAuditLine[] = []
+  const store = auditedIntake(openMemoryStore(), { write: (line) => void lines.push(line) })
+  const operation = newOperation()
+  const fixture = await StoreFixture.open(store, { id: A, operation })
+  expect(lines.splice(0)).toEqual([born('a', operation, 'created')])
+  return { store, fixture, take: () => lines.splice(0) }
+}
+
+const born = (id: string, operationId: string, reason: string) => ({
+  ...{ kind: 'session created', sessionId: id, operationId, entry: 0, reason },
+})
+const ofMail = (kind: string, mail: number, reason: string) => ({
+  ...{ kind, sessionId: 'a', mailbox: { from: mail, to: mail }, reason },
+})
+
+it('writes a line for each session that is made, once', async () => {
+  const { store, fixture, take } = await open()
+  await fixture.exchange('Hello.', 'Good day.')
+  take()
+  const operation = newOperation()
+  const again = { ...made, id: A, agent: 'ada', operation }
+  expectKind(await store.createSession(again), 'exists')
+  const route = { agent: 'ada', channel: 'chat', address: '1' }
+  const afresh = { ...made, id: sessionId('b'), operation, source: 'chat', key: 'k', route }
+  expectKind(await store.startAfresh({ ...afresh, version: 0 }), 'started')
+  expect(take()).toEqual([born('b', operation, 'afresh')])
+  expectKind(await store.startAfresh({ ...afresh, version: 0 }), 'duplicate')
+  const fork = { id: sessionId('c'), from: A, at: entryNumber(1), source: 'chat', key: 'f' }
+  expectKind(await store.fork({ ...fork, operation }), 'forked')
+  expect(take()).toEqual([born('c', operation, 'forked')])
+  expectKind(await store.fork({ ...fork, operation }), 'duplicate')
+  expect(take()).toEqual([])
+})
+
+it('writes a line for each message that comes or is taken back, once', async () => {
+  const { store, take } = await open()
+  const { mail } = expectKind(
+    await store.admit({ ...message, key: 'k', body: said('Hello.') }),
+    'admitted',
+  )
+  expect(take()).toEqual([ofMail('message admitted', mail, 'user')])
+  expectKind(await store.admit({ ...message, key: 'k', body: said('Hello.') }), 'duplicate')
+  const due = { id: 'r', dueAt: 5, repeat: null, body: said('Now.'), tokens: 1 }
+  await store.putSchedule({ ...due, sessionId: A })
+  const fired = expectKind(
+    await store.fireSchedule({ id: 'r', dueAt: 5, nextDueAt: null }),
+    'fired',
+  )
+  expect(take()).toEqual([ofMail('message admitted', fired.mail, 'notification')])
+  expectKind(await store.fireSchedule({ id: 'r', dueAt: 5, nextDueAt: null }), 'not-due')
+  expectKind(await store.withdraw({ sessionId: A, mail }), 'withdrawn')
+  expect(take()).toEqual([ofMail('message withdrawn', mail, 'withdrawn')])
+  expectKind(await store.withdraw({ sessionId: A, mail: mailNumber(99) }), 'unknown')
+  expect(take()).toEqual([])
+  expect((await store.findSession(A))?.agent).toBe('ada')
 })
