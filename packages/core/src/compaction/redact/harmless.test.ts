@@ -67,6 +67,7 @@ const harmless: readonly (readonly [text: string, what: string])[] = [
   ['Now see that the tests pass:"}],"stop":null', 'a sentence before JSON'],
   ['tl_some_long_identifier_of_a_timeline_object_name', 'a name that begins like a token'],
   ['rclone copy a: b: --progress; rclone config', 'commands without a password'],
+  ['rclone copy token files, pass on', 'words in a command'],
   ['http://localhost:8080/#/users@all', 'a port before a fragment'],
   ['key-value-store, api key rotation, the access key: see below', 'words'],
 ]

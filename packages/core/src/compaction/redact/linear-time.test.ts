@@ -69,6 +69,7 @@ it.each([
   'my my my ',
   '密码是',
   'rclone config create ',
+  'rclone a ,',
   '://a:b/',
   '\u200b',
   '\u001b[',

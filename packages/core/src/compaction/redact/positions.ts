@@ -62,11 +62,14 @@ function findInHeaders(text: string): readonly Secret[] {
 }
 
 const COMMANDS =
-  /\b(?:mysql|mariadb|sshpass|docker login|podman login|redis-cli|curl|IDENTIFIED BY|rclone (?:obscure|reveal|config (?:create|update)))/g
+  /\b(?:mysql|mariadb|sshpass|docker login|podman login|redis-cli|curl|IDENTIFIED BY|rclone (?:obscure|reveal|config (?:create|update|password)|[a-z]+))/g
 const MYSQL_PASSWORD = /[^\n|;&]{0,200}? -p(['"]?)([^\s'"-][^\s'"]{0,200})\1/y
 const LOGIN_PASSWORD = /[^\n|;&]{0,200}? -p {0,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y
 const RCLONE_FIELD =
   /[^\n|;&]{0,300}?[ ,](?:pass(?:word)?2?|client_secret|secret_access_key|token)[ =](['"]?)([^\s'",-][^\s'",]{0,200})\1/y
+// A remote that is written in the command: `:sftp,host=h,pass=…:folder`.
+const RCLONE_REMOTE =
+  /[^\n|;&]{0,300}?,(?:pass(?:word)?2?|client_secret|secret_access_key|token)=(['"]?)([^\s'",:-][^\s'",:]{0,200})\1/y
 const FLAGS: Readonly<Record<string, RegExp>> = {
   mysql: MYSQL_PASSWORD,
   mariadb: MYSQL_PASSWORD,
@@ -79,6 +82,7 @@ const FLAGS: Readonly<Record<string, RegExp>> = {
   'rclone reveal': / {1,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
   'rclone config create': RCLONE_FIELD,
   'rclone config update': RCLONE_FIELD,
+  'rclone config password': RCLONE_FIELD,
   'IDENTIFIED BY': / {1,4}(['"])([^\n'"]{1,200})\1/y,
 }
 
@@ -86,8 +90,7 @@ function findInCommands(text: string): readonly Secret[] {
   const secrets: Secret[] = []
   COMMANDS.lastIndex = 0
   for (let hit = COMMANDS.exec(text); hit !== null; hit = COMMANDS.exec(text)) {
-    const pattern = FLAGS[hit[0]]
-    if (pattern === undefined) continue
+    const pattern = FLAGS[hit[0]] ?? RCLONE_REMOTE
     pattern.lastIndex = COMMANDS.lastIndex
     const match = pattern.exec(text)
     const value = match?.[2]

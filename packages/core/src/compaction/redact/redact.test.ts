@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DIGITS, LOWER, made, UPPER, WORD } from '../../../../../test/support/made-up.ts'
@@ -113,6 +114,14 @@ const CONTEXTS: readonly (readonly [before: string, after: string])[] = [
 ]
 
 describe('redact', () => {
+  // One of 750 looks like words joined by separators.
+  it('masks every token of our own', () => {
+    const tokens = Array.from({ length: 10_000 }, (_, number) => {
+      return `tl_${createHash('sha256').update(`${number}`).digest('base64url')}`
+    })
+    expect(tokens.filter((token) => redact(`use ${token} now`).includes(token))).toEqual([])
+  })
+
   it('masks every known shape in every place and leaves the text around it', () => {
     const missed: string[] = []
     for (const [kind, secret] of CANARIES) {
@@ -214,6 +223,14 @@ describe('redact', () => {
     [
       `rclone config create nas sftp host h user u pass ${made(30, WORD)}`,
       'rclone config create nas sftp host h user u pass [secret:password]',
+    ],
+    [
+      `rclone config password nas pass ${made(30, WORD)}`,
+      'rclone config password nas pass [secret:password]',
+    ],
+    [
+      `rclone lsd :sftp,host=h,user=bob,pass=${made(30, WORD)}:folder`,
+      'rclone lsd :sftp,host=h,user=bob,pass=[secret:password]:folder',
     ],
     [
       `[nas]\ntype = sftp\npass = ${made(30, `${WORD}_-`)}`,

@@ -1,4 +1,4 @@
-import { isWordy, looksRandom } from './randomness.ts'
+import { looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
 
 /**
@@ -32,7 +32,7 @@ const SHAPES: readonly Shape[] = [
     begins: ['tl_'],
     tail: '[\\w-]{40,80}',
     apart: true,
-    check: (value) => /[A-Z]/.test(value) && /[a-z]/.test(value) && !isWordy(value),
+    check: (value) => /[A-Z]/.test(value) && /[a-z]/.test(value),
   },
   // Models
   { kind: 'openai', begins: ['sk-'], tail: '[\\w-]{20,400}', apart: true, check: looksRandom },
