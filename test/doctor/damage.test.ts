@@ -192,17 +192,10 @@ describe('damage that no conversation shows', () => {
     expect((await repairHermes({ path: home.path, to, now: NOW })).changes).toEqual([])
   })
 
-  it('is found: an id that JavaScript would round to the id of another row', async () => {
+  it('is refused: an id that JavaScript would round to the id of another row', async () => {
     const home = healthy()
     home.exec('update messages set id = id + 4611686018427387904 where id > 20')
     home.close()
-    const { profiles } = await diagnoseHermes(home.path, { now: NOW })
-    expect(profiles.map(({ store }) => store)).toEqual([
-      expect.objectContaining({
-        kind: 'unreadable',
-        problem: expect.stringContaining('impossible id'),
-      }),
-    ])
     const to = join(dirname(home.path), 'repaired.db')
     await expect(repairHermes({ path: home.path, to, now: NOW })).rejects.toThrow('impossible id')
     await expect(bring(home.path, openMemoryStore())).rejects.toThrow('impossible id')

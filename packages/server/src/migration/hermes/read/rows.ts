@@ -115,7 +115,9 @@ export function* scanMessages(
   const statement = prepareArrays(database, `${selectMessages(schema)} order by id`)
   let lastId = Number.NEGATIVE_INFINITY
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
-    lastId = nextId(row[0], lastId, path)
+    // A damaged B-tree may contain cycles.
+    if (Number(row[0]) < lastId) throw damagedAt(path, 'is not in order at', row[0])
+    lastId = Number(row[0])
     yield hermesRow(row)
   }
 }
@@ -151,8 +153,12 @@ export function* scanOwners(
   )
   let lastId = Number.NEGATIVE_INFINITY
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
-    lastId = nextId(row[0], lastId, path)
-    yield { id: lastId, sessionId: columnText(row[1]) ?? '' }
+    const id = Number(row[0])
+    if (id < lastId) throw damagedAt(path, 'is not in order at', row[0])
+    // It would be rounded to the id of another row, whose text would be imported.
+    if (!Number.isSafeInteger(id)) throw damagedAt(path, 'has the impossible', row[0])
+    lastId = id
+    yield { id, sessionId: columnText(row[1]) ?? '' }
   }
 }
 
@@ -201,16 +207,15 @@ function otherNamesOf(calls: readonly CallNames[] | null): ReadonlyMap<string, s
   return others.length === 0 ? null : new Map(others.map(([id, other]) => [other, id]))
 }
 
-/** A damaged B-tree may contain cycles; an id beyond the exact numbers would name another row. */
-function nextId(value: SQLOutputValue | undefined, lastId: number, path: string): number {
-  const id = Number(value)
-  const problem =
-    id < lastId ? 'is not in order at' : Number.isSafeInteger(id) ? null : 'has the impossible'
-  if (problem === null) return id
-  throw new HermesStoreError({
+function damagedAt(
+  path: string,
+  problem: string,
+  id: SQLOutputValue | undefined,
+): HermesStoreError {
+  return new HermesStoreError({
     path,
     verdict: 'damaged',
-    problem: `its table of messages ${problem} id ${value}. Look for a backup.`,
+    problem: `its table of messages ${problem} id ${id}. Look for a backup.`,
   })
 }
 

@@ -30,6 +30,17 @@ export function checkSchema(database: DatabaseSync, path: string): void {
   }
 }
 
+/** Rows are copied by their ids. */
+export function checkIds(database: DatabaseSync, path: string): void {
+  const last = database.prepare('select cast(max(id) as text) as id from "messages"').get()?.['id']
+  if (!Number.isSafeInteger(Number(last ?? 0))) {
+    throw new RepairRefusedError({
+      path,
+      problem: `its table of messages has the impossible id ${last}. Nothing was written.`,
+    })
+  }
+}
+
 export function checkCopy(bench: Workbench, before: string, path: string): void {
   const { database } = bench
   mendIndexes(bench)

@@ -13,7 +13,7 @@ import { HermesStoreError } from '../read/errors.ts'
 import { findProfiles, type ProfileFiles, readRoutingFile, repairedRoutes } from '../read/home.ts'
 import { openReadOnly, translate } from '../read/open.ts'
 import { rawRows } from '../read/raw-rows.ts'
-import { checkCopy, checkSchema } from './check.ts'
+import { checkCopy, checkIds, checkSchema } from './check.ts'
 import { RepairRefusedError } from './errors.ts'
 import { findLostRows } from './lost-rows.ts'
 import { planRepair, type RepairPlan } from './plan.ts'
@@ -49,6 +49,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
     try {
       checkSchema(opened.database, profile.store)
       const examined = await examineOpened(opened, profile, onRows)
+      checkIds(opened.database, profile.store)
       if (await opened.hasChanged()) refuse(path, 'Hermes writes to it. Try again when it is idle.')
       opened.copyTo(draft.path)
       const { routes, remarks } = examined
