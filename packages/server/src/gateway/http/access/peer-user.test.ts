@@ -89,6 +89,15 @@ describe('PeerUsers', () => {
     const six = '00000000000000000000000001000000'
     const peer = { remoteAddress: '::1', localAddress: '::1' }
     expect(await isOwner([row(`${six}:8398`, `${six}:1CFC`, 1_000)], peer)).toBe(true)
+    // An address of this machine that is not loopback: `2001:db8::a1:5`.
+    const [own, real] = [
+      { remoteAddress: '2001:db8::a1:5', localAddress: '::1' },
+      'B80D012000000000000000000500A100',
+    ]
+    expect(await isOwner([row(`${real}:8398`, `${six}:1CFC`, 1_000)], own)).toBe(true)
+    expect(await isOwner([row(`${real}:8398`, `${six}:1CFC`, 1_001)], own)).toBe(false)
+    const linked = { ...own, remoteAddress: '2001:db8::a1:5%eth0' }
+    expect(await isOwner([row(`${real}:8398`, `${six}:1CFC`, 1_000)], linked)).toBe(true)
     const mapped = '0000000000000000FFFF00000100007F'
     expect(await isOwner([row(`${mapped}:8398`, `${mapped}:1CFC`, 1_001)])).toBe(false)
     expect(await isOwner([row(`${mapped}:8398`, `${mapped}:1CFC`, 1_000)])).toBe(true)

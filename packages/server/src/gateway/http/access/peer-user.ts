@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { isIPv4, type Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { endianness } from 'node:os'
 
 /**
@@ -173,11 +173,21 @@ function endOf(text: string): Row['local'] {
   return { address: isMapped ? address.slice(24) : address, port: Number.parseInt(port, 16) }
 }
 
-/** A loopback address as listed: 32-bit words in the machine's byte order. */
-function hexOf(address: string | undefined): string | undefined {
-  const plain = address?.replace(/^::ffff:/i, '') ?? ''
-  const bytes = plain === '::1' ? [0, 0, 0, 1] : plain.split('.').map(Number)
-  if (plain !== '::1' && !isIPv4(plain)) return undefined
-  const word = Buffer.from(endianness() === 'LE' ? bytes.toReversed() : bytes)
-  return `${plain === '::1' ? '0'.repeat(24) : ''}${word.toString('hex').toUpperCase()}`
+/** An address as listed: 32-bit words in the machine's byte order. */
+function hexOf(address = ''): string | undefined {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
+  if (isIP(plain) === 0) return undefined
+  const bytes = Buffer.from(isIP(plain) === 4 ? plain.split('.').map(Number) : bytesOf(plain))
+  return (endianness() === 'LE' ? bytes.swap32() : bytes).toString('hex').toUpperCase()
+}
+
+function bytesOf(address: string): readonly number[] {
+  const [front = [], back = []] = address
+    .split('::')
+    .map((side) => side.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0')
+  return [...front, ...zeros, ...back].flatMap((group) => {
+    const number = Number.parseInt(group, 16)
+    return [number >> 8, number & 0xff]
+  })
 }
