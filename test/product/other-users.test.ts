@@ -280,6 +280,23 @@ describe('another user of the host', () => {
     },
   )
 
+  it('cannot exchange the folder of a socket that I name', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    const { top, work } = sharedFolder()
+    const [open, mine] = [join(top, 'open'), join(top, 'open', 'mine')]
+    mkdirSync(open)
+    chmodSync(open, 0o777)
+    mkdirSync(mine, { mode: 0o700 })
+    chownSync(mine, VICTIM, VICTIM)
+    const socket = `http.socket=${join(mine, 's')}`
+    const asVictim = { cwd: work, uid: VICTIM, env: { HOME: work } }
+    const { exitCode, stderr } = await runCli(['serve', '--port', '0', '--set', socket], asVictim)
+    expect(stderr).toContain(
+      `other users can exchange it, because ${open} is writable by every user`,
+    )
+    expect(exitCode).toBe(2)
+  })
+
   it('gets no copy of my store into a folder of theirs', async (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const { top, work } = sharedFolder()

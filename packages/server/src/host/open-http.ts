@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { findDoubt, trustOf } from '#core/base/files/trust'
 import { sessionId } from '#core/base/ids'
 import { takePassedSockets } from '../gateway/http/access/passed-socket.ts'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
@@ -27,6 +28,7 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
   const { enabled, hooks, requireToken, socket, ...http } = loaded.config.http
   if (!enabled) return null
   const { store: kept } = loaded.config
+  if (socket !== undefined) checkSocket(socket)
   if (requireToken) await makeFirstToken(store, kept.url)
   await removeDeadServers(kept.url)
   const announcement = prepareAnnouncement(kept.url)
@@ -60,6 +62,13 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
     throw error
   }
   return { ...served, close }
+}
+
+/** Others who can write to a folder above it could exchange that folder, and so the socket. */
+function checkSocket(path: string): void {
+  const doubt = findDoubt(path, trustOf(process.env))
+  if (doubt === null) return
+  throw new ListenError(path, new Error(`other users can exchange it, because ${doubt}`))
 }
 
 /** A second `serve` is most often started by mistake. */
