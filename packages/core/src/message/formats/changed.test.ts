@@ -68,6 +68,37 @@ it.each(codecs)(
   },
 )
 
+/** Calls and answers as two formats write them, with this id. */
+const WITH_ID: Readonly<Record<string, (id: { readonly id?: string }) => JsonValue>> = {
+  'openai-chat': (id) => {
+    const body = { type: 'function', function: { name: 'read', arguments: '{}' } }
+    const answered = 'id' in id ? { tool_call_id: id.id } : {}
+    return [
+      { role: 'assistant', content: 'Reading.', tool_calls: [{ ...body, ...id }] },
+      { role: 'tool', content: 'one', ...answered },
+    ]
+  },
+  langchain: (id) => {
+    const call = { name: 'read', args: {}, type: 'tool_call' }
+    return [{ type: 'ai', content: 'Reading.', tool_calls: [{ ...call, ...id }] }]
+  },
+}
+
+it.each(Object.entries(WITH_ID))(
+  'an id of %s that is missing or empty stays so until the call has one',
+  (name, documentWith) => {
+    const codec = codecs.find((each) => each.name === name) as (typeof codecs)[number]
+    for (const id of [{}, { id: '' }]) {
+      const read = codec.parse(documentWith(id))
+      expect(codec.format(read)).toEqual(documentWith(id))
+      const text = JSON.stringify(read.messages)
+      const named = text.replace('"id":""', '"id":"c1"').replace('"callId":""', '"callId":"c1"')
+      const messages = JSON.parse(named) as readonly Message[]
+      expect(codec.format({ ...read, messages })).toEqual(documentWith({ id: 'c1' }))
+    }
+  },
+)
+
 /** With `new` for `old` in every text, except in origins and in what only its provider understands. */
 function renewed<T>(value: T): T {
   if (typeof value === 'string') return value.replaceAll('old', 'new') as T

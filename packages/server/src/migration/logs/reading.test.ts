@@ -157,8 +157,20 @@ const CASES: readonly Case[] = [
   [
     'codex',
     'a header of an earlier version',
+    ['{"id":"s","timestamp":"t","instructions":"Be brief."}', '-'],
     ['{"id":"s","timestamp":"t"}', '-'],
-    ['{"id":"s","timestamp":"t"}', '-'],
+    [
+      '{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}',
+      'messages: user: a',
+    ],
+  ],
+  [
+    'codex',
+    'an earlier version without its header',
+    [
+      '{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"hm"}]}',
+      'messages: assistant: hm',
+    ],
     [
       '{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}',
       'messages: user: a',

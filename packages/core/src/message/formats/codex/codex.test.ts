@@ -104,6 +104,22 @@ describe('codex', () => {
     expect(said(read)).toEqual(['system: be brief', 'user: ask', 'user: summary'])
   })
 
+  it('keeps no reply in a rebuilt history behind requests of an earlier one that were undone', () => {
+    const compaction = (text: string) => ({
+      ...{ timestamp: 't', type: 'compacted', payload: { message: text } },
+    })
+    const undone = { type: 'thread_rolled_back', num_turns: 2 }
+    const turn = (text: string) => [item(message('user', text)), item(message('assistant', text))]
+    const read = codexFormat.parse([
+      meta,
+      ...[...turn('a'), ...turn('b'), ...turn('c')],
+      compaction('Another language model started to solve this problem and wrote this.'),
+      { timestamp: 't', type: 'event_msg', payload: undone },
+      ...[...turn('d'), ...turn('e'), compaction('second')],
+    ])
+    expect(said(read).slice(1)).toEqual(['user: a', 'user: d', 'user: e', 'user: second'])
+  })
+
   it('counts as a turn neither the notices of Codex nor an earlier summary', () => {
     const notices = [
       '<environment_context>here</environment_context>',

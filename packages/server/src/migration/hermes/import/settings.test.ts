@@ -49,6 +49,18 @@ async function notesOf(yaml: string): Promise<readonly string[]> {
   return settings.map(({ key, value, becomes, note }) => `${key} = ${value} -> ${becomes}: ${note}`)
 }
 
+it('reads a value that stands in a hundred places, and nothing of a file with more', async () => {
+  const keysOf = async (places: number) => {
+    const list = Array(places - 1)
+      .fill('*a')
+      .join(', ')
+    const notes = await notesOf(`compression: { threshold: &a 0.5, other: [${list}] }`)
+    return notes.map((note) => note.split(' ')[0])
+  }
+  expect(await keysOf(100)).toEqual(['compression.threshold', 'compression.other'])
+  expect(await keysOf(101)).toEqual([])
+})
+
 it('tells what becomes of each setting about compaction', async () => {
   const keys = [
     ...['enabled', 'progress_notices', 'threshold', 'threshold_tokens', 'target_ratio'],
