@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { entryNumber } from '../../base/ids.ts'
 import { LIMITS, StoreFixture } from '../contract-suite/bench.ts'
 import { firstHash, hashBody, hashEntry } from '../integrity/chain.ts'
 import { openMemoryStore } from '../memory/open.ts'
@@ -147,6 +148,19 @@ describe('the export of a session whose holder was lost', () => {
     const older = (session: Record<string, unknown>) => delete session['losses']
     expect(await lossesAfter(older)).toBe(0)
   })
+})
+
+it('no line of an export breaks within a text, whatever ends a line, and the text comes back', async () => {
+  const store = openMemoryStore()
+  const fixture = await StoreFixture.open(store)
+  await fixture.exchange('one\u2028two\u2029three\r\nfour', 'hi')
+  const lines: string[] = []
+  for await (const line of store.exportSession(fixture.id)) lines.push(line.slice(0, -1))
+  expect(lines.filter((line) => /[\r\n\u2028\u2029]/.test(line))).toEqual([])
+  const other = openMemoryStore()
+  expect(await other.importSession(lines)).toMatchObject({ kind: 'imported' })
+  const range = { sessionId: fixture.id, from: entryNumber(1), to: entryNumber(3) }
+  expect(await other.readEntries(range)).toEqual(await store.readEntries(range))
 })
 
 describe('a file with a valid chain', () => {

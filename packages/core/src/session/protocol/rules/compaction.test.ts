@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AT, asked, Play, RUNNING, scene } from '../../../../../../test/support/play.ts'
 import { entryNumber, mailNumber, operationId } from '../../../base/ids.ts'
+import { REWRITES_MAX } from '../../../store/bounds.ts'
 import { SESSION_SETTINGS } from '../../settings.ts'
 
 describe('a compaction during a turn', () => {
@@ -285,6 +286,24 @@ describe('a compaction during a turn', () => {
     expect(claims(700, 2, { requestedBy: mailNumber(3) })).toBeNull()
     // The model is down.
     expect(claims(700, 1, { state: 'failed', endedAt: AT.wall })).toMatchObject(digest)
+  })
+
+  it('has a model rewrite a digest below the soft limit as well, as often as it may be replaced', () => {
+    const claimed = (row: Parameters<typeof scene>[0]['row']) => {
+      const pieces = [
+        ['user', 10],
+        ['assistant', 10],
+      ] as const
+      const settled = { user: mailNumber(1), notification: mailNumber(0) }
+      const view = scene({ pieces, row: { seen: entryNumber(2), settled, ...row } })
+      const play = new Play().tell({ kind: 'opened' }).look(view)
+      return play.kinds.includes('claimCompaction') ? play.commit('claimCompaction').request : null
+    }
+    const digest = { by: 'digest', covers: entryNumber(1) } as const
+    const rewrite = { by: 'rewrite', trigger: 'background', covers: 1 }
+    expect(claimed({ ...digest, rewrites: REWRITES_MAX - 1 })).toMatchObject(rewrite)
+    expect(claimed({ ...digest, rewrites: REWRITES_MAX })).toBeNull()
+    expect(claimed({ ...digest, by: 'model' })).toBeNull()
   })
 
   it('delays automatic compactions after a failure, but not requested ones', () => {

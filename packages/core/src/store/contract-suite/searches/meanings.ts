@@ -163,6 +163,7 @@ export const meanings: readonly StoreCase[] = [
       const late = { after: entryNumber(tail - 1), vectors: [] }
       expectKind(await embed(other, fixture, late), 'stale')
       expectKind(await embed(store, fixture, { upto: entryNumber(tail + 100) }), 'stale')
+      expectKind(await embed(store, fixture, { upto: tail, vectors: [] }), 'stale')
       expectKind(await embed(other, fixture), 'done')
       assert.equal(await unembedded(store), 0)
       assert.ok((await find(store, fixture, asked)).includes(tail + 1))
