@@ -83,6 +83,20 @@ describe('a well-behaved server', () => {
     await until(() => !isAlive(server) && !isAlive(child))
   })
 
+  it('is ended by the runtime itself when its process exits, not by its guard alone', async () => {
+    const known = process.listeners('exit')
+    const { servers, call } = await openWorld({ good: hostileProgram('plain') })
+    const pids = String((await call('good__pids')).output)
+      .split(' ')
+      .map(Number)
+    expect(pids.map(isAlive)).toEqual([true, true])
+    const added = process.listeners('exit').filter((each) => !known.includes(each))
+    for (const end of added) end(0)
+    await until(() => pids.every((pid) => !isAlive(pid)))
+    await servers.close()
+    expect(process.listeners('exit').filter((each) => added.includes(each))).toEqual([])
+  })
+
   it('ends with everything it started when the runtime is killed', async () => {
     const host = join(import.meta.dirname, 'host.ts')
     const child = spawn(process.execPath, [host], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -6,21 +6,28 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { programEnvironment, stateFolder, statePath } from './operating-system.ts'
 
 describe('onEndSignal', () => {
-  it('calls back on the first signal, and ends the process on the second', async () => {
-    const source = `
+  it.each([
+    ['SIGHUP', 129],
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'calls back on the first %s, and ends the process on the second',
+    async (sent, status) => {
+      const source = `
       import { onEndSignal } from ${JSON.stringify(new URL('./operating-system.ts', import.meta.url).href)}
       onEndSignal((signal) => process.stdout.write(signal + '\\n'))
       setTimeout(() => {}, 20_000)
       process.stdout.write('ready\\n')`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', source])
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-    let said = ''
-    for await (const chunk of child.stdout) {
-      said += chunk
-      if (said.endsWith('ready\n') || said.endsWith('ready\nSIGTERM\n')) child.kill('SIGTERM')
-    }
-    expect({ said, code: await ended }).toEqual({ said: 'ready\nSIGTERM\n', code: 143 })
-  })
+      const child = spawn(process.execPath, ['--input-type=module', '-e', source])
+      const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+      let said = ''
+      for await (const chunk of child.stdout) {
+        said += chunk
+        if (said.endsWith('ready\n') || said.endsWith(`ready\n${sent}\n`)) child.kill(sent)
+      }
+      expect({ said, code: await ended }).toEqual({ said: `ready\n${sent}\n`, code: status })
+    },
+  )
 })
 
 describe('programEnvironment', () => {

@@ -31,6 +31,17 @@ describe('readBody', () => {
     expect(second?.fields).toBe(first?.fields)
   })
 
+  it('does not look again at items far behind the beginning, nor at an equal body', () => {
+    const items = Array.from({ length: 9 }, (_, n) => ({ n, text: 'x'.repeat(20_000) }))
+    const bodyOf = (list: readonly object[]) => bytes(JSON.stringify({ messages: list }))
+    const first = readBody(bodyOf(items), 'messages')
+    expect(readBody(bodyOf(items), 'messages', first)?.known).toBe(9)
+    const changed = bodyOf(items.with(7, { n: 7, text: 'y' }))
+    const second = readBody(changed, 'messages', first)
+    expect(second?.known).toBe(7)
+    expect(second?.items).toEqual(readBody(changed, 'messages')?.items)
+  })
+
   it('treats an item as known only if it ends in the same place', () => {
     const first = readBody(bytes('{"messages":[{"n":1}'.concat(']}')), 'messages')
     const second = readBody(bytes('{"messages":[{"n":12}]}'), 'messages', first)

@@ -36,6 +36,11 @@ describe('EventLines', () => {
     expect(work).toBeLessThan(4 * piece.length * pieces)
   })
 
+  it('reads data with and without a space before it, and nothing else', () => {
+    const text = 'event: a\ndata:{"a":1}\r\ndata: {"b":2}\ndata: [3]\ndata: no\n\ndata:{"c":3}\n'
+    expect(new EventLines().take(Buffer.from(text))).toEqual([{ a: 1 }, { b: 2 }, { c: 3 }])
+  })
+
   it('skips a line beyond the limit to its end, and reads the next', () => {
     const lines = new EventLines()
     for (let count = 0; count < 17; count += 1) lines.take(Buffer.alloc(2 ** 20, 'x'))

@@ -147,6 +147,29 @@ describe('a server', () => {
   })
 })
 
+it('with every connection in use, the longest idle one makes room for a client elsewhere', async () => {
+  let isBehindProxy = false
+  const server = new NodeServer(
+    (_, outgoing) => outgoing.end('taken'),
+    { ...HTTP_LIMITS, connectionsMax: 2 },
+    () => isBehindProxy,
+  )
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  onTestFinished(() => server.close())
+  const idle = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')] as const
+  for (const socket of idle) {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(socket, 'data')
+  }
+  isBehindProxy = true
+  const closed = once(idle[0], 'close')
+  const answered = await fetch(`http://127.0.0.1:${port}/`)
+  expect([answered.status, await answered.text()]).toEqual([200, 'taken'])
+  await closed
+  expect(idle[1].destroyed).toBe(false)
+  idle[1].destroy()
+})
+
 describe('an answer', () => {
   const ask = async (method: string, text: string | Buffer | null) => {
     const server = new NodeServer((_, outgoing) => {

@@ -314,6 +314,28 @@ describe('serveProxy', () => {
     expect(bomb.status).toBe(413)
   })
 
+  it('warns of each request on a known path that it cannot read, and of no other', async () => {
+    const warned: unknown[] = []
+    const warn = (facts: object, text: string) => {
+      if (text.includes('not recorded')) warned.push([facts, text])
+    }
+    const { url } = await start((_, response, body) => response.end(body), undefined, {
+      ...SILENT,
+      warn,
+    })
+    const packed = (encoding: string, path = '/v1/messages') => {
+      const headers = { 'content-encoding': encoding }
+      return fetch(`${url}${path}`, { method: 'POST', headers, body: 'bytes' })
+    }
+    expect(await (await packed('own')).text()).toBe('bytes')
+    expect(await (await packed('own', '/v1/files')).text()).toBe('bytes')
+    expect((await fetch(`${url}/v1/messages`)).status).toBe(200)
+    expect(await (await post(url)).text()).toBe(BODY)
+    expect(warned).toEqual([
+      [{ encoding: 'own', bytes: '5' }, 'a request was not recorded: it cannot be read'],
+    ])
+  })
+
   it('says that the provider cannot be reached', async () => {
     const { url, provider } = await start(() => {})
     await closers.shift()?.()

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import { expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import type { ConnectionLoan } from '../connections/pool.ts'
-import { Exchange } from './exchange.ts'
+import { type AbortedBy, Exchange } from './exchange.ts'
 
 const DEADLINES = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 const ORIGIN = 'http://127.0.0.1:1'
@@ -53,4 +53,40 @@ it('hands on a few of the answers that arrive at once in each turn, in order and
   const perTurn = [...Map.groupBy(turns, (each) => each).values()].map(({ length }) => length)
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(8)
   expect(turns).toEqual(turns.toSorted((a, b) => a - b))
+})
+
+it.each<[AbortedBy, boolean]>([
+  ['connect', true],
+  ['first-byte', true],
+  ['idle', true],
+  ['total', true],
+  ['interrupt', false],
+  ['consumer', false],
+  ['enough', false],
+  ['too-large', false],
+  ['compressed', false],
+])('a %s in the middle of an answer closes the line for others: %s', async (by, evicts) => {
+  const handlers: Dispatcher.DispatchHandler[] = []
+  const dispatcher = {
+    dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => handlers.push(handler) > 0,
+  }
+  let evicted = 0
+  const loan = { dispatcher, isProxied: false, evict: () => evicted++, release: () => {} }
+  const exchange = new Exchange({
+    baseUrl: ORIGIN,
+    loan: () => loan as unknown as ConnectionLoan,
+    prepare: (body) => body,
+    signal: new AbortController().signal,
+    deadlines: DEADLINES,
+    clock: { ...systemClock, monotonic: () => 1 },
+  })
+  const answer = exchange.fetch(`${ORIGIN}/v1`, { body: '{}' })
+  const [handler] = handlers
+  const controller = { abort: () => {} } as unknown as Dispatcher.DispatchController
+  handler?.onRequestStart?.(controller, {})
+  handler?.onResponseStart?.(controller, 200, { 'content-type': 'text/event-stream' }, 'OK')
+  handler?.onResponseData?.(controller, Buffer.from('data: 1\n\n'))
+  await answer
+  exchange.abort(by)
+  expect([exchange.record.abortedBy, evicted > 0]).toEqual([by, evicts])
 })

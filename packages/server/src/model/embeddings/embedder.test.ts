@@ -29,7 +29,7 @@ async function opened(provider: EmbeddingProvider) {
 }
 
 /** A host that always answers the same. */
-async function answering(text: string, status = 200): Promise<Embedder> {
+async function answering(text: string | Buffer, status = 200): Promise<Embedder> {
   const server = createServer((_, response) => response.writeHead(status).end(text))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closing.push(() => server.close())
@@ -90,6 +90,13 @@ describe('an embedder', () => {
     await expect((await answering('a page', 503)).embed(['a'], signal)).rejects.toMatchObject(
       failed,
     )
+  })
+
+  it('reads an answer of 64 MiB, and none that is larger', async () => {
+    const whole = await answering(Buffer.alloc(64 * 2 ** 20), 503)
+    await expect(whole.embed(['a'], signal)).rejects.toThrow('answered 503')
+    const larger = await answering(Buffer.alloc(64 * 2 ** 20 + 1), 503)
+    await expect(larger.embed(['a'], signal)).rejects.toThrow('The answer is too large')
   })
 
   it('says that a host cannot be reached', async () => {

@@ -1,4 +1,6 @@
-import { afterEach, expect, it } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Worker } from 'node:worker_threads'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { operationId, sessionId } from '#core/base/ids'
 import { SummaryFailedError, WriterOverflowError } from '#core/compaction/summary/summary-writer'
 import type { Message } from '#core/message/message'
@@ -101,4 +103,23 @@ it('ends with its signal or its thread, and works again afterwards', async () =>
   await thread.close()
   expect(await left).toMatchObject({ kind: 'failed', reason: expect.stringContaining('closed') })
   expect(await thread.write(job)).toMatchObject({ kind: 'written' })
+})
+
+it('fails its jobs if its thread ends by itself, and starts another for the next', async () => {
+  const workers: Worker[] = []
+  const note = (message: unknown) => void workers.push((message as { worker: Worker }).worker)
+  subscribe('worker_threads', note)
+  onTestFinished(() => void unsubscribe('worker_threads', note))
+  const { promise: isAsked, resolve } = Promise.withResolvers<void>()
+  const writing = thread.write(job, {
+    summarize: () => {
+      resolve()
+      return new Promise<never>(() => {})
+    },
+  })
+  await isAsked
+  await workers[0]?.terminate()
+  expect(await writing).toEqual({ kind: 'failed', reason: 'writer: its thread has ended' })
+  expect(await thread.write(job)).toMatchObject({ kind: 'written' })
+  expect(workers).toHaveLength(2)
 })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
 import { entryNumber, type SessionId, sessionId } from '#core/base/ids'
+import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import {
@@ -9,6 +11,8 @@ import {
   soon,
 } from '../../../../../test/support/runtime-place.ts'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+
+import { DamagedSessions } from './damaged-sessions.ts'
 
 const { newPath, open } = sqlitePlace()
 const LIMITS = { hardTokens: 16_000, pinTokens: 1_000, handoffTokens: 1_000, inputTokens: 1_000 }
@@ -119,6 +123,20 @@ describe('a session with damaged data', () => {
       expect(entries.map(({ body }) => body !== null)).toEqual([true, true, true])
     },
   )
+
+  it('behind what the start of a large store had time for is found in the background', async () => {
+    const { path } = await kept()
+    byHand(path, HARM.replace('id >> 31 = 1', 'id >> 31 = 2'))
+    const damaged = new DamagedSessions(SILENT)
+    const store = damaged.heard({ ...(await open(path)), readSize: async () => 2 ** 40 })
+    let now = 0
+    await damaged.check(store, { ...systemClock, monotonic: () => (now += 60_000) })
+    expect(damaged.problems).toEqual([])
+    await expect
+      .poll(() => damaged.problems)
+      .toEqual([expect.stringMatching(/^Session sound is damaged: .*hash/)])
+    await damaged.close()
+  })
 
   it('that is damaged later is detected by the first read, which is refused', async () => {
     const { path, harm } = await kept()
