@@ -245,7 +245,7 @@ describe('a transcript', () => {
 
   it('is whole, in order, and as its session says', () => {
     expect(found(entries)).toEqual([])
-    expect(found(entries.slice(0, 6))).toEqual([finding(7, 'entry 7 to 7 are missing at the end')])
+    expect(found(entries.slice(0, 6))).toEqual([finding(7, 'entry 7 is missing at the end')])
     expect(found(entries, { tail: entryNumber(6) })).toEqual([
       finding(7, 'entry 7 is after the tail in the session row'),
     ])

@@ -76,7 +76,8 @@ export class TranscriptCheck {
   end(): readonly StoreFinding[] {
     const { tail, tailHash } = this.#session
     if (this.#number < tail) {
-      this.#find(entryNumber(this.#number + 1), `to ${tail} are missing at the end`)
+      const first = entryNumber(this.#number + 1)
+      this.#find(first, `${first === tail ? 'is' : `to ${tail} are`} missing at the end`)
     } else if (this.#number > tail) {
       this.#find(entryNumber(tail + 1), 'is after the tail in the session row')
     } else if (this.#hash !== null && this.#hash !== tailHash) {
