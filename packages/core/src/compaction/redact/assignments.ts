@@ -210,9 +210,10 @@ function isKey({ value, form }: Assignment): boolean {
 const EXPRESSION =
   /^(?:\.{0,2}\/|~\/|[a-z_$][\w$]*(?:\??\.[a-z_$][\w$]*)*\([^()]{0,200}\)|[a-z_$][\w$]*(?:(?:\??\.|->|::)[a-z_$][\w$]*)+$|[a-z][a-z0-9+.-]*:\/\/|arn:)/i
 
-/** Where a value comes from, not the value. */
+/** Where a value comes from, not the value. One random password in 64 begins like a path. */
 function isExpression(value: string): boolean {
-  return EXPRESSION.test(value)
+  const isRandom = /^\/[^/.]{8,}$/.test(value) && !isWordy(value.slice(1))
+  return !isRandom && EXPRESSION.test(value)
 }
 
 /** Hashes, UUIDs and times are names of things unless their own name says otherwise. */

@@ -87,6 +87,7 @@ const CANARIES: readonly (readonly [kind: string, secret: string])[] = [
     'jwt',
     `${jwtPart(60)}.${made(342, WORD)}.${made(16, WORD)}.${made(90, WORD)}.${made(22, WORD)}`,
   ],
+  ['jwt', `eyAi${made(60, WORD)}..${made(22, WORD)}.${made(90, WORD)}.${made(43, WORD)}`],
   ['jwt', `${jwtPart(60)}..${made(22, WORD)}.${made(90, WORD)}.${made(43, WORD)}`],
   ['age', `AGE-SECRET-KEY-1${made(58, UPPER + DIGITS)}`],
   ['private-key', pem('RSA PRIVATE KEY', pemBody)],
@@ -218,6 +219,7 @@ describe('redact', () => {
     ['u?q=password%3Dh%75nt%21er2%26', 'u?q=password%3D[secret:password]%26'],
     ['mnemonic: legal winner thank year wave', 'mnemonic: [secret:password]'],
     ['postgres://app:sw/rd#fish@db/x', 'postgres://app:[secret:url]@db/x'],
+    ['PGPASSWORD=/n1caXmRO7gq', 'PGPASSWORD=[secret:password]'],
     // Flags and commands
     ['rclone obscure swordfish', 'rclone obscure [secret:password]'],
     [

@@ -163,7 +163,8 @@ const SHAPES: readonly Shape[] = [
   // Forms that many services share
   {
     kind: 'jwt',
-    begins: ['eyJ'],
+    // The header may be written with a space or a line end after its bracket.
+    begins: ['eyJ', 'eyA', 'ewo', 'ew0'],
     // Signed: three parts, two of them JSON. Encrypted: header, key (or none), nonce, text and tag.
     tail:
       '[\\w-]{8,600}\\.(?:eyJ[\\w-]{6,}(?:\\.[\\w-]*){0,3}|' +

@@ -25,6 +25,9 @@ const CLAIMS: Readonly<Record<string, readonly (readonly [note: string, entry: s
     ['My memory has no trace of the Lisbon deploy', 'The deploy to Lisbon failed'],
     ['Status: idle, nothing pending from Natasha', 'Natasha: please check the result'],
     ['I lost all memory of the Oslo meeting', 'The Oslo meeting is on Friday'],
+    ['No approval from Ada has reached me.', 'Ada: you have my approval'],
+    ['The approval from Ada did not arrive in this conversation.', 'Ada: you have my approval'],
+    ['A duplicate instance of me sent the newsletter', 'The newsletter is sent'],
     ['There is no mention of the Oslo meeting', 'The Oslo meeting is on Friday'],
   ],
   German: [

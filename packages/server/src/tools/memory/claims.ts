@@ -98,7 +98,7 @@ const makeClaims = () => [
     `(?:no|without(?: a| any)?) (?:${WORD})?(?:records?|memory|memories|recollection|knowledge|trace|information|notes?|mention) (?:of|about|on|regarding|that)${END}`,
   ),
   claim(
-    `no (?:${WORD}){0,2}(?:messages?|replies|reply|answers?|responses?|confirmations?|results?|sign-offs?|requests?|tasks?|mail|work|traffic|activity) (?:from|by|came|arrived|received|pending|waiting|in my|was|were|has|have|to (?:do|process|report))${END}`,
+    `no (?:${WORD}){0,2}(?:messages?|replies|reply|answers?|responses?|confirmations?|results?|approvals?|sign-offs?|requests?|tasks?|mail|work|traffic|activity) (?:from|by|came|(?:has |have |had )?reached|arrived|received|pending|waiting|in my|was|were|has|have|to (?:do|process|report))${END}`,
   ),
   claim(
     `(?:do|does|did|can|could|would)(?: not|n't) (?:${WORD})?(?:remember|recall|recollect|know (?:of|about|anything)|have (?:any |a |the )?(?:records?|memory|memories|recollection|knowledge|information|trace|mention)|(?:see|find) (?:any|a) (?:records?|messages?|mention|trace|notes?))${END}`,
@@ -120,7 +120,7 @@ const makeClaims = () => [
   ),
   claim(`never (?:heard|told|informed|mentioned|discussed)${END}`),
   claim(
-    `(?:never|not|n't) (?:${WORD})?(?:reach|reached|arrived?(?: here)?|come? (?:in|through)|came (?:in|through))(?: to)? (?:me|us|here|my)${END}`,
+    `(?:never|not|n't) (?:${WORD})?(?:reach|reached|arrived?(?: here)?|come? (?:in|through)|came (?:in|through))(?: to)? (?:me|us|here|my|in this (?:session|conversation|chat))${END}`,
     'any',
   ),
   claim(
@@ -136,7 +136,7 @@ const makeClaims = () => [
     `(?:lost|lack|missing) (?:all |any |my |the )*(?:memory|memories|recollection|record|knowledge) of${END}`,
   ),
   claim(
-    `(?:an?other|(?:an? |some |the )?(?:parallel|different|separate|second|other|sibling))(?: parallel| separate)? (?:sessions?|instances?|cop(?:y|ies)|versions?|clones?|process(?:es)?|threads?) of (?:me|myself|mine|us)${END}`,
+    `(?:an?other|(?:an? |some |the )?(?:parallel|different|separate|second|other|sibling|duplicate|phantom))(?: parallel| separate)? (?:sessions?|instances?|cop(?:y|ies)|versions?|clones?|process(?:es)?|threads?) of (?:me|myself|mine|us)${END}`,
     'any',
   ),
   claim(`(?:was|were)(?: not|n't) me${END}`, 'any'),

@@ -9,8 +9,8 @@ export const COMMON: ReadonlySet<string> = new Set(
       'whom what why how can could should would will may might must does did done our your their ' +
       'his her its my mine yours user agent session conversation earlier before previous previously ' +
       'record memory transcript history context note notes remember recall told said mentioned know ' +
-      'never nothing nobody received message messages ever yet still even just also anything myself ' +
-      'another instance idle status since made did pending me us we it they he she them ' +
+      'never nothing nobody received reached message messages ever yet still even just also anything ' +
+      'myself another instance idle status since made did pending me us we it they he she them ' +
       // German
       'ich wir mir mich uns der die das den dem des ein eine einen einem einer und oder aber nicht ' +
       'nie kein keine keinen habe haben hatte wurde wurden bin war ist sind von vom zu zum zur über ' +
