@@ -9,11 +9,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Of `npm run test:full` an eighth. */
 const HOMES = 10
+/** Failed once: between two imports Hermes went over to the other side of a fork. */
+const FAILED = [9_200_149]
 
 describe('generated Hermes homes', () => {
-  it(`hold exactly the faults that the doctor finds, and come over whole: ${HOMES} of them`, async () => {
+  it(`hold exactly the faults that the doctor finds, and come over whole: ${HOMES} of them, and ${FAILED.length} that failed`, async () => {
     const problems: string[] = []
-    for (let seed = 1; seed <= HOMES; seed++)
+    for (const seed of [...Array.from({ length: HOMES }, (_, index) => index + 1), ...FAILED])
       problems.push(...(await judgeSeed(seed, join(folder, 'home'))))
     expect(problems).toEqual([])
   })

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
 import { loadParts } from '../../packages/core/src/session/blobs.ts'
@@ -17,6 +17,7 @@ import {
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import type { RunnerRow } from '../../packages/core/src/store/tables/rows.ts'
+import { exportHermes } from '../../packages/server/src/migration/hermes/export/export.ts'
 import { importHermes } from '../../packages/server/src/migration/hermes/import/import.ts'
 import {
   type ImportReport,
@@ -256,6 +257,97 @@ describe('importing a Hermes home', () => {
     ])
     const context = await store.readContext({ sessionId: sessionId('root') })
     expect(entries.find(({ number }) => number === context?.effective)?.body).toContain('other')
+  })
+
+  describe('after Hermes went over to the other side of a fork', () => {
+    let model: HermesModel
+    let store: Store
+    beforeEach(async () => {
+      model = plain({ content: 'early' }, { content: 'late' })
+      model.close('root', 1_100, 'compression')
+      for (const [index, side] of ['left', 'right'].entries()) {
+        const at = 1_101 + index
+        model.open(side, at, { parentId: 'root' })
+        model.append(side, { role: 'user', content: `[CONTEXT SUMMARY]: ${side}`, at: at + 0.1 })
+        model.append(side, { role: 'assistant', content: 'late', at: 1_002, copyOf: 2 })
+      }
+      say('left', 1_200)
+      say('right', 1_300)
+      store = openMemoryStore()
+      await bring(homeOf(model), store)
+      expect(await shown()).toEqual(['right', 'late', 'left 1200', 'right 1300'])
+    })
+
+    function say(side: string, at: number): void {
+      model.append(side, { role: 'user', content: `${side} ${at}`, at })
+    }
+
+    async function again() {
+      const [one] = (await bring(homeOf(model), store)).profiles[0]?.conversations ?? []
+      return one
+    }
+
+    async function goOn(act: (fixture: StoreFixture) => Promise<unknown>) {
+      const fixture = await StoreFixture.acquire(store, sessionId('root'), await register(store))
+      await act(fixture)
+      await store.release({ lease: fixture.lease, reason: 'idle' })
+    }
+
+    /** The summary in effect, and the messages. */
+    async function shown(from = store): Promise<readonly string[]> {
+      const context = await from.readContext({ sessionId: sessionId('root') })
+      const { effective = 0, entries = [] } = context ?? {}
+      const handoff = entries.find(({ number }) => number === effective)
+      const messages = entries.flatMap((entry) => {
+        const message = entry.kind === 'turn' ? null : storedMessage(entry)
+        return message === null ? [] : [textOf(message)]
+      })
+      return [/: (\w+)/.exec(handoff?.body ?? '')?.[1] ?? 'none', ...messages]
+    }
+
+    it('shows what that side shows, and what the first one shows after a return', async () => {
+      say('left', 1_400)
+      expect(await again()).toMatchObject({ outcome: 'continued', messages: 1, made: 1 })
+      const said = ['late', 'left 1200', 'right 1300', 'left 1400']
+      expect(await shown()).toEqual(['left', ...said])
+      expect(await again()).toMatchObject({ outcome: 'unchanged', made: 0 })
+      say('right', 1_500)
+      await again()
+      const whole = ['right', ...said, 'right 1500']
+      expect(await shown()).toEqual(whole)
+      expect(await store.verify({})).toEqual([])
+
+      const to = join(folder, 'sides.db')
+      await exportHermes({
+        ...{ reads: store, sessionId: sessionId('root'), to },
+        unshelve: async (message) => message,
+      })
+      const other = openMemoryStore()
+      await bring(to, other)
+      expect(await shown(other)).toEqual(whole)
+    })
+
+    it('shows everything that is left if a summary could repeat what was erased', async () => {
+      await goOn((fixture) => fixture.erase([entryNumber(3)]))
+      say('left', 1_400)
+      await again()
+      expect(await shown()).toEqual(['none', 'early', 'left 1200', 'right 1300', 'left 1400'])
+    })
+
+    it('leaves a compaction that was made here, and says how to follow Hermes', async () => {
+      let own = entryNumber(0)
+      await goOn(async (fixture) => {
+        own = await fixture.compact(fixture.tail.number)
+      })
+      say('left', 1_400)
+      expect((await again())?.differences).toContainEqual(
+        expect.stringContaining('`throughline compact --session root --undo`'),
+      )
+      expect(await shown()).toEqual(['none', 'left 1400'])
+      await goOn(async (fixture) => await fixture.revert(own))
+      await again()
+      expect(await shown()).toEqual(['left', 'late', 'left 1200', 'right 1300', 'left 1400'])
+    })
   })
 
   it('translates the settings, names those it leaves out, and never shows a key', async () => {

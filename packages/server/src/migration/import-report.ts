@@ -68,7 +68,7 @@ export interface ConversationReport {
   readonly rewound: number
   /** Rows delivered after a closing, sorted back in by time. */
   readonly restored: readonly number[]
-  /** Entries without a row: the one that records the origin. */
+  /** Entries that bring no row: the one that records the origin, a change to the other side of a fork. */
   readonly made: number
   /** Every difference between the source and the imported session. */
   readonly differences: readonly string[]

@@ -114,7 +114,14 @@ export class SessionImporter {
       if (!isSame || known.createdAt !== newImport.createdAt) return { kind: 'taken' }
       for (let at = 1; at <= known.tail; at += PAGE) {
         const page = await this.#entries(known, at, Math.min(known.tail, at + PAGE - 1))
-        for (const entry of page) positions.add(positionOf(entry))
+        for (const entry of page) {
+          const position = positionOf(entry)
+          positions.add(position)
+          positions.hasErased ||= entry.body === null
+          if (position.kind !== 'handoff' || position.row === null) continue
+          if (entry.number > known.effective) continue
+          positions.handoff = { row: position.row, isInEffect: entry.number === known.effective }
+        }
       }
       const [settings] = await this.#entries(known, known.settings, known.settings)
       const ids = new Set([...from.ids, ...((settings && importedFromOf(settings)?.ids) ?? [])])

@@ -1,3 +1,4 @@
+import { entryNumber } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import type { AdoptedEntry } from '#core/store/adoption'
 import { TITLE_MAX } from '#core/store/bounds'
@@ -16,6 +17,7 @@ import { CallNames } from './call-names.ts'
 import type { Chain } from './chains.ts'
 import { asideOf, type CountMessage, entryOf, handoffOf } from './entry.ts'
 import { addKinds, kindsOfEntry, kindsOfRow, NO_KINDS } from './kinds.ts'
+import type { EntryPositions } from './positions.ts'
 
 /** Imports one Hermes conversation, a chain of sessions, as one session. */
 export interface ChainRequest {
@@ -78,10 +80,9 @@ export async function importChain(
   const about = { rootId, sessionId, ids, title }
   if (!(hand instanceof SessionImport)) return notImported(about, hand, folded.rowsIn)
   const writing = new Writing(hand, request, messageCounter(family))
-  let inEffect: number | null = null
-  for (const { kind, rowId } of folded.entries()) {
-    if (kind === 'compaction' && hand.positions.has(rowId)) inEffect = rowId
-  }
+  const standing = standingOf(folded, hand.positions)
+  let { inEffect } = standing
+  if (standing.isLeft) await writing.changeSides(standing, sessionId)
   for (const entry of folded.entries()) {
     if (entry.rowId === inEffect) inEffect = null
     const isLate = entry.kind === 'compaction' && inEffect !== null
@@ -94,6 +95,42 @@ export async function importChain(
     await request.store.setTitle({ sessionId, title })
   }
   return writing.report(about, folded)
+}
+
+type CompactionEntry = FoldedEntry & { readonly kind: 'compaction' }
+
+interface Standing {
+  /** The newest handoff that was brought before. */
+  readonly inEffect: number | null
+  /** Hermes has left the side of a fork that it continued at the last import. */
+  readonly isLeft: boolean
+  /** The handoff with which Hermes continues; kept from the first entry that follows it. */
+  readonly newest: CompactionEntry | null
+}
+
+function standingOf(folded: Folded, positions: EntryPositions): Standing {
+  let inEffect: number | null = null
+  let newest: CompactionEntry | null = null
+  let isBeside = false
+  let keptFrom: number | null = null
+  let first = Number.POSITIVE_INFINITY
+  for (const entry of folded.entries()) {
+    const number = positions.entryOf(entry.rowId)
+    if (entry.kind === 'compaction') {
+      if (number !== undefined) inEffect = entry.rowId
+      newest = entry
+      keptFrom = entry.keptFrom
+      first =
+        (keptFrom === null ? undefined : positions.entryOf(keptFrom)) ?? Number.POSITIVE_INFINITY
+    } else if (entry.kind === 'beside') isBeside ||= entry.rowId === positions.handoff?.row
+    else if (number !== undefined && number < first) {
+      first = number
+      keptFrom = entry.rowId
+    }
+  }
+  // A handoff that arrives now takes effect by itself.
+  const isLeft = isBeside && inEffect === (newest?.rowId ?? null)
+  return { inEffect, isLeft, newest: newest && { ...newest, keptFrom } }
 }
 
 function sessionOf(ids: readonly string[], { sessionRow }: ChainRequest): JsonObject {
@@ -151,13 +188,14 @@ class Writing {
   readonly #count: CountMessage
   readonly #restored: number[] = []
   readonly #differences: string[] = []
-  readonly #made: number
+  #made: number
   readonly #names = new CallNames()
   #before = 0
   #messages = 0
   #compactions = 0
   #rewound = 0
   #takenBack = 0
+  #hasChanged = false
   #given = NO_KINDS
   #madeKinds = NO_KINDS
 
@@ -193,7 +231,7 @@ class Writing {
   }
 
   /** The entries that the new handoff covers, and those before them that Hermes kept. */
-  #positionOf(entry: FoldedEntry & { kind: 'compaction' }): Parameters<typeof handoffOf>[1] {
+  #positionOf(entry: CompactionEntry): Parameters<typeof handoffOf>[1] {
     const { positions } = this.#hand
     const covers = positions.coversBefore(entry.keptFrom)
     const early = [...new Set(entry.keptRowIds)].flatMap((row) => {
@@ -220,6 +258,34 @@ class Writing {
     const raw = this.#request.rows.read(row)
     await this.#append(raw, asideOf(raw), { isAskedFor: false })
     this.#rewound += 1
+  }
+
+  /** Hermes went over to the other side of a fork: its handoff replaces that of the side left. */
+  async changeSides({ newest }: Standing, sessionId: string): Promise<void> {
+    const { positions } = this.#hand
+    const { row, isInEffect } = positions.handoff ?? { row: 0, isInEffect: false }
+    const told = `Hermes left the side of the fork that begins with the handoff of row ${row}.`
+    if (!isInEffect) {
+      this.#differences.push(
+        `${told} What was compacted here since stays in effect, so the next turn may not see all that Hermes shows. To follow Hermes, undo it (\`throughline compact --session ${sessionId} --undo\`) and import again.`,
+      )
+      return
+    }
+    this.#hasChanged = true
+    this.#made += 1
+    // A handoff may repeat what was erased; without one the context holds all that is left.
+    if (newest === null || positions.hasErased) {
+      const { at } = this.#request.rows.read(row)
+      const nothing = { row: null, at, tokens: 0, body: null }
+      await this.#hand.append({ kind: 'rewind', ...nothing, effective: entryNumber(0) })
+      this.#differences.push(
+        `${told} It is undone: the next turn sees the messages that it replaced.`,
+      )
+      return
+    }
+    const raw = this.#request.rows.read(newest.rowId)
+    await this.#hand.append(handoffOf(raw, this.#positionOf(newest), this.#count))
+    this.#differences.push(`${told} That of row ${newest.rowId} is in effect now.`)
   }
 
   /** A late handoff from an abandoned branch: it replaces nothing. */
@@ -260,7 +326,7 @@ class Writing {
     const state = this.#hand.state
     return {
       ...about,
-      outcome: state === 'continued' && brought === 0 ? 'unchanged' : state,
+      outcome: state === 'continued' && brought === 0 && !this.#hasChanged ? 'unchanged' : state,
       rows: { in: rowsIn, brought, before: this.#before, copies: copyCount, silent: 0, left: 0 },
       kinds: { given: this.#given, made: this.#madeKinds },
       ...{ messages: this.#messages, compactions: this.#compactions, rewound: this.#rewound },

@@ -10,6 +10,9 @@ export class EntryPositions {
   readonly #asides = new Set<number>()
   #tail = 0
   #handoffs = 0
+  /** The newest handoff with a row, up to the compaction in effect. */
+  handoff: { readonly row: number; readonly isInEffect: boolean } | null = null
+  hasErased = false
 
   /** Estimates: how many entries there will be, and for how many the row is remembered. */
   constructor({ entries, remembered }: { readonly entries: number; readonly remembered: number }) {
