@@ -10,12 +10,27 @@ export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
   return { outcome: { kind: 'done' }, change: { attempts } }
 }
 
+/**
+ * No call uses more. Providers say what they like, and a sum that is no safe integer can be read by
+ * nobody: two answers of 9e15 tokens each were enough.
+ */
+const TOKENS_MAX = 1_000_000_000
+const COST_MAX = 2 ** 40
+
 /** Empty: it is recorded already. */
 export function newAttempts(rows: Rows, attempt: RecordAttempt): readonly AttemptRow[] {
   if (rows.attempt(attempt.id) !== undefined) return []
   const agent = rows.session(attempt.sessionId)?.agent ?? ''
-  const unsaid = { cachedTokens: 0, cost: null, host: '', turn: null, step: null }
-  return [{ ...unsaid, ...attempt, agent }]
+  const { inputTokens, outputTokens, cachedTokens = 0, cost = null } = attempt
+  return [
+    {
+      ...{ host: '', turn: null, step: null, ...attempt, agent },
+      inputTokens: Math.min(inputTokens, TOKENS_MAX),
+      outputTokens: Math.min(outputTokens, TOKENS_MAX),
+      cachedTokens: Math.min(cachedTokens, TOKENS_MAX),
+      cost: cost === null ? null : Math.min(cost, COST_MAX),
+    },
+  ]
 }
 
 export const dropAttempts: Rule<'dropAttempts'> = (rows, { beforeDay, limit }) => {

@@ -38,6 +38,22 @@ export const attempts: readonly StoreCase[] = [
     },
   },
   {
+    name: 'what a provider claims to have counted does not keep sums from being read',
+    run: async ({ store }) => {
+      const sessionId = await create(store)
+      const call = { sessionId, task: 'turn', modelRoute: 'main', outcome: 'ok', at: 50 }
+      const most = Number.MAX_SAFE_INTEGER
+      const counts = { inputTokens: most, outputTokens: most, cachedTokens: most, cost: most }
+      for (const id of [newOperation(), newOperation(), newOperation()]) {
+        expectKind(await store.recordAttempt({ id, ...call, ...counts }), 'done')
+      }
+      assert.deepEqual(await store.sumAttempts({ since: 0, sessionId }), {
+        ...{ attempts: 3, unpriced: 0, cost: 3 * 2 ** 40 },
+        ...{ inputTokens: 3e9, outputTokens: 3e9, cachedTokens: 3e9 },
+      })
+    },
+  },
+  {
     name: 'the cost of model calls is summed by session, agent, turn, step, route, task, host, day and hour',
     run: async ({ store }) => {
       const [one, other] = [await create(store), await create(store)]
