@@ -83,8 +83,8 @@ export interface NamedFile {
 
 /**
  * Files that are read or run later: key files, programs named by a path, the files among the arguments
- * of a server (`node server.js`, `node --import=hooks.mjs`), and the folders in which commands run. `folder` is
- * where programs are started.
+ * of a server (`node server.js`, `node --import=hooks.mjs`), and the folders in which commands run, with the files
+ * that they name. `folder` is where programs are started.
  */
 export function namedFiles(config: Config, folder: string): readonly NamedFile[] {
   const walk = (value: unknown, path: Path): readonly NamedFile[] => {
@@ -97,7 +97,15 @@ export function namedFiles(config: Config, folder: string): readonly NamedFile[]
     if (typeof value !== 'object' || value === null) return []
     if (isFileSource(value, path)) return [{ path: [...path, 'path'], file: value.path }]
     if (isSourceOf('command', value, path) && 'folder' in value) {
-      return [{ path: [...path, 'folder'], file: String(value.folder) }]
+      const { command = '', folder } = value as { command?: string; folder: string }
+      // The shell that runs it reads more than words; what it names by a path is one of them.
+      const files = command.split(/[\s'"`$(){}<>|&;=]+/).filter((word) => word.includes('/'))
+      return [
+        { path: [...path, 'folder'], file: folder },
+        ...files
+          .filter((word) => command.startsWith(word) || isScript(resolve(folder, word)))
+          .map((word) => ({ path: [...path, 'command'], file: resolve(folder, word) })),
+      ]
     }
     return Object.entries(value).flatMap(([key, each]) => walk(each, [...path, key]))
   }

@@ -177,6 +177,20 @@ describe('a configuration found by searching', () => {
     expect(problemsIn(work)).toContain('credential.folder` names')
   })
 
+  it.each(['open/key', 'sh open/key.sh', `FROM='open/key' npx key`])(
+    'is refused when others could write to what the command of a key names: %s',
+    (command) => {
+      const { work, in: at } = fixture(
+        `agents: {main: {model: {provider: anthropic, model: m, credential: {kind: command, command: ${JSON.stringify(command)}}}}}`,
+      )
+      mkdirSync(at('open'), { mode: 0o755 })
+      for (const name of ['key', 'key.sh']) writeFileSync(at(`open/${name}`), '', { mode: 0o755 })
+      expect(problemsIn(work)).toBe(null)
+      chmodSync(at('open'), 0o777)
+      expect(problemsIn(work)).toContain('credential.command` names')
+    },
+  )
+
   it('is refused when it, its folder or a link to it belongs to another user', (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const theirs = fixture()
