@@ -85,8 +85,8 @@ async function benchAcknowledgments(): Promise<void> {
     const windows: { readonly p99: number; readonly text: string }[] = []
     for (let window = 0; window < ACK_WINDOWS; window++) {
       const perProcess = await runWriters(path, ids, { seconds: 1 + ACK_SECONDS, rate: ACK_RATE })
-      // In their first second thirteen processes begin together, with code that has never run, on as
-      // many cores as there are: told beside the rest, which is how agents spend their months.
+      // In the first second all processes start at once and compile their code, so that second is
+      // reported beside the rest and does not count.
       const first = sort(perProcess.flatMap((latencies) => latencies.slice(0, ACK_RATE)))
       const all = sort(perProcess.flatMap((latencies) => latencies.slice(ACK_RATE)))
       const p99 = at(all, 0.99)

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { entryNumber, type SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { SESSION } from '../../packages/core/src/store/tables/tables.ts'
-import { startPostgres, type TestServer } from '../support/postgres.ts'
-import { dropSchemas, postgresBench } from './benches/postgres.ts'
+import { postgresBench } from './benches/postgres.ts'
+import { serverOfTests } from './benches/postgres-server.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 
 /** Rows that are whole, each with its own hash, but in the wrong place or from an earlier time. */
@@ -121,17 +121,10 @@ describe('misplaced rows on SQLite', () => {
 })
 
 describe('misplaced rows on PostgreSQL', () => {
-  let server: TestServer | { readonly problem: string }
-  beforeAll(async () => {
-    server = await startPostgres({ flags: ['-c', 'fsync=off'] })
-  })
-  afterAll(async () => {
-    if ('problem' in server) return
-    await dropSchemas(server.url)
-    await server.stop()
-  })
+  const serverOf = serverOfTests()
 
   prove(async (skip) => {
+    const server = serverOf()
     if ('problem' in server) return skip(server.problem)
     const bench = await postgresBench(server.url)
     const swap = async (one: SessionId, other: SessionId, number: number) => {

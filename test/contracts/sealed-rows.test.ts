@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { entryNumber } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
@@ -14,8 +14,8 @@ import { isSealed } from '../../packages/core/src/store/tables/seal.ts'
 import type { Kind, Table } from '../../packages/core/src/store/tables/table.ts'
 import * as tables from '../../packages/core/src/store/tables/tables.ts'
 import { POSTGRES_TO_19, SQLITE_TO_19 } from '../support/earlier-schemas.ts'
-import { startPostgres, type TestServer } from '../support/postgres.ts'
-import { dropSchemas, postgresBench } from './benches/postgres.ts'
+import { postgresBench } from './benches/postgres.ts'
+import { serverOfTests } from './benches/postgres-server.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 
 const route = { agent: 'ada', channel: 'telegram', address: '17' }
@@ -360,17 +360,10 @@ describe('rows of SQLite', () => {
 })
 
 describe('rows of PostgreSQL', () => {
-  let server: TestServer | { readonly problem: string }
-  beforeAll(async () => {
-    server = await startPostgres({ flags: ['-c', 'fsync=off'] })
-  })
-  afterAll(async () => {
-    if ('problem' in server) return
-    await dropSchemas(server.url)
-    await server.stop()
-  })
+  const serverOf = serverOfTests()
 
   prove(async (skip) => {
+    const server = serverOf()
     if ('problem' in server) return skip(server.problem)
     const { url } = server
     const bench = await postgresBench(url)

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { entryNumber } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
@@ -10,8 +10,8 @@ import {
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import type { StoreBench } from '../../packages/core/src/store/contract-suite/case.ts'
 import { forkAt, linesOf } from '../../packages/core/src/store/contract-suite/forks/forks.ts'
-import { startPostgres, type TestServer } from '../support/postgres.ts'
-import { dropSchemas, postgresBench } from './benches/postgres.ts'
+import { postgresBench } from './benches/postgres.ts'
+import { serverOfTests } from './benches/postgres-server.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 
 /** Rows that look as after an erasure, made so by a hand that is not the store's. */
@@ -134,17 +134,10 @@ describe('unrecorded erasures on SQLite', () => {
 })
 
 describe('unrecorded erasures on PostgreSQL', () => {
-  let server: TestServer | { readonly problem: string }
-  beforeAll(async () => {
-    server = await startPostgres({ flags: ['-c', 'fsync=off'] })
-  })
-  afterAll(async () => {
-    if ('problem' in server) return
-    await dropSchemas(server.url)
-    await server.stop()
-  })
+  const serverOf = serverOfTests()
 
   prove(async (skip) => {
+    const server = serverOf()
     if ('problem' in server) return skip(server.problem)
     const bench = await postgresBench(server.url)
     const asEarlier = () =>

@@ -147,7 +147,7 @@ describe('rows written after the closing', () => {
 
 describe('a closing before the beginning', () => {
   it.each([11, 26])(
-    'is told as that, and no row of schema %i as one that came too late',
+    'is reported as impossible, and no row of schema %i as late',
     async (schema) => {
       const home = new EmptyHome(folder, schema)
       const start = 1_790_000_000

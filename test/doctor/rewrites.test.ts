@@ -128,7 +128,7 @@ describe('an undo that writes a session again', () => {
     expect(await rewriteIn(written(model))).toEqual({ title: undefined, facts: undefined })
   })
 
-  it('is told beside the rewrite before it, and that calls were written again', async () => {
+  it('is reported with the rewrite before it, and so are the calls that were written again', async () => {
     const model = new HermesModel()
     model.open('root', START)
     for (let turn = 0; turn < 6; turn++) {

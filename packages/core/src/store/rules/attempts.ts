@@ -11,8 +11,8 @@ export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
 }
 
 /**
- * No call uses more. Providers say what they like, and a sum that is no safe integer can be read by
- * nobody: two answers of 9e15 tokens each were enough.
+ * No call uses more. A provider may claim anything, and two answers of 9e15 tokens each made a sum
+ * that no store can read back.
  */
 const TOKENS_MAX = 1_000_000_000
 const COST_MAX = 2 ** 40

@@ -84,7 +84,7 @@ describe('large answers', () => {
     close()
   })
 
-  it('end when nobody reads them for a while', async () => {
+  it('end when their client reads nothing for a while', async () => {
     const { served, ask, close } = await serveLarge(
       new LargeAnswers({ ...HTTP_LIMITS, stallMs: 200 }),
     )

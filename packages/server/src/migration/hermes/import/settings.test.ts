@@ -49,7 +49,7 @@ async function notesOf(yaml: string): Promise<readonly string[]> {
   return settings.map(({ key, value, becomes, note }) => `${key} = ${value} -> ${becomes}: ${note}`)
 }
 
-it('reads a value that stands in a hundred places, and nothing of a file with more', async () => {
+it('reads a value that aliases put in a hundred places, and nothing of a file with more', async () => {
   const keysOf = async (places: number) => {
     const list = Array(places - 1)
       .fill('*a')
