@@ -196,7 +196,8 @@ export function nameOwedErasures(state: State, view: SessionView): RuleOutcome {
       request: { ...request, operation },
     }))
   }
-  if (erasure.kind === 'none') {
+  // One that was written for a mail of this session lacks what that mail is still to erase.
+  if (erasure.kind === 'none' || (erasure.kind === 'written' && erasure.mail !== null)) {
     const { context } = view
     return {
       state: { ...state, erasure: { kind: 'writing' } },
